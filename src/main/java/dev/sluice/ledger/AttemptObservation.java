@@ -68,8 +68,18 @@ record AttemptObservation(
     }
   }
 
-  /** An amount of a resource of a flavor, in the unit of the engine's amounts. */
-  record Amount(String flavor, String resource, long amount) {}
+  /**
+   * An amount of a resource of a flavor, in the unit of the engine's amounts.
+   *
+   * @param baseline what its cost is compared with; empty if there is nothing to compare it with
+   */
+  record Amount(String flavor, String resource, long amount, Optional<Baseline> baseline) {
+
+    /** One that is compared with nothing. */
+    Amount(String flavor, String resource, long amount) {
+      this(flavor, resource, amount, Optional.empty());
+    }
+  }
 
   /**
    * The end of an attempt.

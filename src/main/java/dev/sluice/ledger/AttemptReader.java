@@ -2,6 +2,7 @@ package dev.sluice.ledger;
 
 import dev.sluice.api.Quantities;
 import dev.sluice.api.queueing.CheckpointAnnotations;
+import dev.sluice.core.model.FlavorResource;
 import dev.sluice.core.model.PodSetAssignment;
 import dev.sluice.core.model.SchedulerEvent;
 import dev.sluice.core.model.SchedulerEvent.WorkloadReserving;
@@ -23,6 +24,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.function.BiFunction;
 import java.util.function.Function;
 
 /**
@@ -41,6 +43,7 @@ public final class AttemptReader {
   private final Function<CachedWorkload, SchedulerEvent> events;
   private final Function<String, String> cohortPaths;
   private final Set<String> labelKeys;
+  private final BiFunction<String, FlavorResource, Optional<Baseline>> baselines;
 
   /**
    * A reader.
@@ -48,12 +51,15 @@ public final class AttemptReader {
    * @param events what the engine is told of a Workload: what it counts is what rows count
    * @param cohortPaths the cohorts of a ClusterQueue, from the root on, with slashes between them
    * @param labelKeys the labels that rows keep
+   * @param baselines what the cost of a ClusterQueue's use is compared with
    */
   public AttemptReader(
       Function<CachedWorkload, SchedulerEvent> events,
       Function<String, String> cohortPaths,
-      Set<String> labelKeys) {
+      Set<String> labelKeys,
+      BiFunction<String, FlavorResource, Optional<Baseline>> baselines) {
     this.events = events;
+    this.baselines = baselines;
     this.cohortPaths = cohortPaths;
     this.labelKeys = Set.copyOf(labelKeys);
   }
@@ -183,14 +189,14 @@ public final class AttemptReader {
                     add(sums, podSet.flavors().getOrDefault(resource, ""), resource, amount));
       }
     }
-    return amounts(sums);
+    return amounts(workload, sums);
   }
 
   /**
    * What was assigned: it matters only for an attempt that nobody observed before its end, when its
    * pods are given back already.
    */
-  private static List<Amount> assigned(CachedWorkload workload) {
+  private List<Amount> assigned(CachedWorkload workload) {
     Map<String, Map<String, Long>> sums = new TreeMap<>();
     for (Assignment assignment : workload.assignments()) {
       assignment
@@ -209,7 +215,7 @@ public final class AttemptReader {
                 }
               });
     }
-    return amounts(sums);
+    return amounts(workload, sums);
   }
 
   private static void add(
@@ -225,14 +231,19 @@ public final class AttemptReader {
     return ((a ^ sum) & (b ^ sum)) < 0 ? Long.MAX_VALUE : sum;
   }
 
-  private static List<Amount> amounts(Map<String, Map<String, Long>> sums) {
+  private List<Amount> amounts(CachedWorkload workload, Map<String, Map<String, Long>> sums) {
+    String clusterQueue = workload.status().admission().orElseThrow().clusterQueue();
     List<Amount> amounts = new ArrayList<>();
     sums.forEach(
         (flavor, resources) ->
             resources.forEach(
                 (resource, amount) ->
                     amounts.add(
-                        new Amount(text(flavor, LONGEST), text(resource, LONGEST), amount))));
+                        new Amount(
+                            text(flavor, LONGEST),
+                            text(resource, LONGEST),
+                            amount,
+                            baselines.apply(clusterQueue, new FlavorResource(flavor, resource))))));
     return amounts;
   }
 

@@ -10,6 +10,7 @@ import dev.sluice.ledger.AttemptObservation.Holder;
 import dev.sluice.ledger.AttemptObservation.Outcome;
 import dev.sluice.ledger.UsageQuery.Group;
 import dev.sluice.ledger.UsageQuery.Span;
+import dev.sluice.ledger.UsageRows.Money;
 import dev.sluice.ledger.UsageRows.UsageRow;
 import java.math.BigDecimal;
 import java.math.MathContext;
@@ -143,7 +144,8 @@ final class LedgerStore implements AutoCloseable {
             .formatted(places);
     try (PreparedStatement select =
         connection.prepareStatement(
-            "SELECT p.workload_uid, p.flavor, p.resource, p.amount, p.from_at, p.to_at"
+            "SELECT p.workload_uid, p.flavor, p.resource, p.amount, p.from_at, p.to_at,"
+                + " p.baseline, p.baseline_pace"
                 + " FROM sluice_attempt_amount p JOIN sluice_attempt a"
                 + " ON a.workload_uid = p.workload_uid AND a.attempt = p.attempt"
                 + newest
@@ -155,7 +157,8 @@ final class LedgerStore implements AutoCloseable {
               .computeIfAbsent(rows.getString(1), any -> new ArrayList<>())
               .add(
                   new Part(
-                      new Amount(rows.getString(2), rows.getString(3), rows.getLong(4)),
+                      new Amount(
+                          rows.getString(2), rows.getString(3), rows.getLong(4), baseline(rows)),
                       Instant.ofEpochMilli(rows.getLong(5)),
                       time(rows, 6)));
         }
@@ -228,6 +231,14 @@ final class LedgerStore implements AutoCloseable {
   }
 
   @SuppressWarnings("NullAway") // columns may be null, whatever JDBC declares
+  private static Optional<Baseline> baseline(ResultSet rows) throws SQLException {
+    String flavor = rows.getString(7);
+    return flavor == null
+        ? Optional.empty()
+        : Optional.of(new Baseline(flavor, rows.getBigDecimal(8)));
+  }
+
+  @SuppressWarnings("NullAway") // columns may be null, whatever JDBC declares
   private static String text(String column) {
     return column == null ? "" : column;
   }
@@ -268,8 +279,9 @@ final class LedgerStore implements AutoCloseable {
                     + " WHERE workload_uid = ? AND attempt = ? AND version = ?");
         PreparedStatement insertPart =
             connection.prepareStatement(
-                "INSERT INTO sluice_attempt_amount (flavor, resource, amount, from_at, to_at,"
-                    + " workload_uid, attempt, part) VALUES (?, ?, ?, ?, ?, ?, ?, ?)");
+                "INSERT INTO sluice_attempt_amount (flavor, resource, amount, baseline,"
+                    + " baseline_pace, from_at, to_at, workload_uid, attempt, part)"
+                    + " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
         PreparedStatement updatePart =
             connection.prepareStatement(
                 "UPDATE sluice_attempt_amount SET from_at = ?, to_at = ?"
@@ -351,6 +363,9 @@ final class LedgerStore implements AutoCloseable {
       statement.setString(place++, part.amount().flavor());
       statement.setString(place++, part.amount().resource());
       statement.setLong(place++, part.amount().amount());
+      Optional<Baseline> baseline = part.amount().baseline();
+      statement.setString(place++, baseline.map(Baseline::flavor).orElse(null));
+      statement.setBigDecimal(place++, baseline.map(Baseline::pace).orElse(null));
     }
     set(statement, place++, Optional.of(part.from()));
     set(statement, place++, part.to());
@@ -526,7 +541,9 @@ final class LedgerStore implements AutoCloseable {
                       seconds(resource, rows.getBigDecimal(groups + 3)),
                       seconds(resource, rows.getBigDecimal(groups + 4)),
                       seconds(resource, rows.getBigDecimal(groups + 5)),
-                      plain(rows.getBigDecimal(groups + 6).divide(HOUR, MathContext.DECIMAL128))));
+                      new Money(
+                          money(rows.getBigDecimal(groups + 6)),
+                          money(rows.getBigDecimal(groups + 7)))));
           if (!added) {
             return false;
           }
@@ -539,6 +556,11 @@ final class LedgerStore implements AutoCloseable {
   /** Units times seconds, exactly. */
   private static BigDecimal seconds(String resource, BigDecimal amountMillis) {
     return plain(amountMillis.movePointLeft(resource.equals(Quantities.CPU) ? 6 : 3));
+  }
+
+  /** What prices for an hour times milliseconds come to. */
+  private static BigDecimal money(BigDecimal millis) {
+    return plain(millis.divide(HOUR, MathContext.DECIMAL128));
   }
 
   private static BigDecimal plain(BigDecimal exact) {
@@ -568,27 +590,25 @@ final class LedgerStore implements AutoCloseable {
         columns.add(group.column() + " AS g" + i);
       }
     }
-    query.namespace().ifPresent(parameters::add);
+    parameters.addAll(query.scope().values());
     // numbers of this program, so that no database has to guess the type of a parameter
     String end = "LEAST(COALESCE(p.to_at, %d), %d)".formatted(until, until);
-    String price =
-        priced
-            ? """
-            COALESCE((SELECT SUM(r.price * (LEAST(%1$s, COALESCE(r.until_at, %2$d)) - GREATEST(p.from_at, %3$d, r.since_at)))
-                FROM sluice_price r WHERE r.flavor = p.flavor AND r.resource = p.resource
-                AND r.since_at < %1$s AND COALESCE(r.until_at, %2$d) > GREATEST(p.from_at, %3$d)), 0)\
-            """
-                .formatted(end, until, since)
-            : "0";
+    String kept =
+        """
+        CASE WHEN a.ready_at IS NULL OR a.outcome IS NULL OR a.outcome <> 'Evicted' THEN %1$s
+          ELSE LEAST(%1$s, GREATEST(a.ready_at, COALESCE(a.checkpointed_at, 0))) END\
+        """
+            .formatted(end);
     return """
-    SELECT %1$sflavor, resource, SUM(amount * reserved_ms), SUM(amount * run_ms), SUM(amount * lost_ms), SUM(amount * price_ms)
-    FROM (SELECT %2$sp.flavor, p.resource, CAST(p.amount AS NUMERIC(38)) AS amount,
+    SELECT %1$sflavor, resource, SUM(amount * reserved_ms), SUM(amount * run_ms), SUM(amount * lost_ms), SUM(amount * price_ms),
+      SUM(CASE WHEN baseline IS NULL THEN 0 ELSE amount * (baseline_ms * baseline_pace - price_ms) END)
+    FROM (SELECT %2$sp.flavor, p.resource, CAST(p.amount AS NUMERIC(38)) AS amount, p.baseline, p.baseline_pace,
         GREATEST(0, %3$s - GREATEST(p.from_at, %4$d)) AS reserved_ms,
         CASE WHEN a.ready_at IS NULL THEN 0
           ELSE GREATEST(0, %3$s - GREATEST(p.from_at, %4$d, a.ready_at)) END AS run_ms,
         CASE WHEN a.ready_at IS NULL OR a.outcome IS NULL OR a.outcome <> 'Evicted' THEN 0
           ELSE GREATEST(0, %3$s - GREATEST(p.from_at, %4$d, a.ready_at, COALESCE(a.checkpointed_at, 0))) END AS lost_ms,
-        %8$s AS price_ms
+        %8$s AS price_ms, %9$s AS baseline_ms
       FROM sluice_attempt a JOIN sluice_attempt_amount p
         ON p.workload_uid = a.workload_uid AND p.attempt = a.attempt%5$s
       WHERE p.from_at < %6$d AND (p.to_at IS NULL OR p.to_at > %4$d)%7$s) AS parts
@@ -603,8 +623,20 @@ final class LedgerStore implements AutoCloseable {
             since,
             joins,
             until,
-            query.namespace().isPresent() ? " AND a.namespace = ?" : "",
-            price);
+            query.scope().condition().isEmpty() ? "" : " AND " + query.scope().condition(),
+            priced ? price("p.flavor", end, since, until) : "0",
+            priced ? price("p.baseline", "(" + kept + ")", since, until) : "0");
+  }
+
+  /** What a unit costs in a flavor until an end, in prices for an hour times milliseconds. */
+  private static String price(String flavor, String end, long since, long until) {
+    return """
+    COALESCE((SELECT SUM(r.price * (LEAST(%2$s, COALESCE(r.until_at, %4$d)) - GREATEST(p.from_at, %3$d, r.since_at)))
+        FROM sluice_price r WHERE r.flavor = %1$s AND r.resource = p.resource
+        AND r.since_at < %2$s AND %2$s > GREATEST(p.from_at, %3$d)
+        AND COALESCE(r.until_at, %4$d) > GREATEST(p.from_at, %3$d)), 0)\
+    """
+        .formatted(flavor, end, since, until);
   }
 
   private boolean hasPrices() throws SQLException {

@@ -11,15 +11,19 @@ import dev.sluice.ledger.AttemptObservation.Holder;
 import dev.sluice.ledger.AttemptObservation.Outcome;
 import dev.sluice.ledger.AttemptObservation.Reservation;
 import java.io.IOException;
+import java.math.BigDecimal;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.regex.Pattern;
 
 /** Observations as lines of JSON. */
 final class ObservationCodec {
+
+  private static final Pattern PACE = Pattern.compile("[0-9]{1,10}(\\.[0-9]{1,10})?");
 
   private ObservationCodec() {}
 
@@ -62,11 +66,16 @@ final class ObservationCodec {
     reservation.checkpointedAt().ifPresent(at -> node.put("checkpointedAt", at.toEpochMilli()));
     ArrayNode amounts = node.putArray("amounts");
     for (Amount amount : reservation.amounts()) {
-      amounts
-          .addObject()
-          .put("flavor", amount.flavor())
-          .put("resource", amount.resource())
-          .put("amount", amount.amount());
+      ObjectNode item =
+          amounts
+              .addObject()
+              .put("flavor", amount.flavor())
+              .put("resource", amount.resource())
+              .put("amount", amount.amount());
+      amount
+          .baseline()
+          .ifPresent(
+              it -> item.put("baseline", it.flavor()).put("pace", it.pace().toPlainString()));
     }
   }
 
@@ -110,7 +119,8 @@ final class ObservationCodec {
           new Amount(
               amount.path("flavor").asText(),
               amount.path("resource").asText(),
-              amount.path("amount").asLong()));
+              amount.path("amount").asLong(),
+              baseline(amount)));
     }
     return new Reservation(
         new Holder(
@@ -127,6 +137,13 @@ final class ObservationCodec {
         node.path("wasReady").asBoolean(),
         optional(node.path("checkpointedAt")),
         amounts);
+  }
+
+  private static Optional<Baseline> baseline(JsonNode amount) {
+    String pace = amount.path("pace").asText();
+    return amount.path("baseline").isTextual() && PACE.matcher(pace).matches()
+        ? Optional.of(new Baseline(amount.path("baseline").asText(), new BigDecimal(pace)))
+        : Optional.empty();
   }
 
   private static Optional<Instant> optional(JsonNode millis) {

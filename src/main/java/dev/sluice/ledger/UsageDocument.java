@@ -4,6 +4,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.sluice.ledger.UsageQuery.Span;
+import dev.sluice.ledger.UsageRows.Money;
 import dev.sluice.ledger.UsageRows.UsageRow;
 import java.io.IOException;
 import java.math.BigDecimal;
@@ -41,7 +42,8 @@ public final class UsageDocument {
           .put("run", row.run().toPlainString())
           .put("waited", row.waited().toPlainString())
           .put("lost", row.lost().toPlainString())
-          .put("cost", row.cost().toPlainString());
+          .put("cost", row.cost().toPlainString())
+          .put("saved", row.saved().toPlainString());
     }
     return document;
   }
@@ -70,7 +72,9 @@ public final class UsageDocument {
                 new BigDecimal(line.path("reserved").asText()),
                 new BigDecimal(line.path("run").asText()),
                 new BigDecimal(line.path("lost").asText()),
-                new BigDecimal(line.path("cost").asText("0"))));
+                new Money(
+                    new BigDecimal(line.path("cost").asText("0")),
+                    new BigDecimal(line.path("saved").asText("0")))));
       }
     } catch (DateTimeException | NumberFormatException e) {
       throw new IOException("the answer is no usage: " + e.getMessage(), e);

@@ -1,6 +1,8 @@
 package dev.sluice.ledger;
 
 import dev.sluice.api.config.GoDuration;
+import dev.sluice.core.model.BudgetSpec;
+import dev.sluice.core.model.LabelSelector;
 import java.time.DateTimeException;
 import java.time.Duration;
 import java.time.Instant;
@@ -9,18 +11,20 @@ import java.time.ZoneOffset;
 import java.time.ZonedDateTime;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.Function;
 
 /**
  * What somebody wants to know of the ledger (docs/ledger.md#usage).
  *
  * @param groups what rows are told apart by, besides flavor and resource
  * @param spans the spans of time that are summed up, one after the other
- * @param namespace the only namespace; empty for all
+ * @param scope whose attempts count
  */
-public record UsageQuery(List<Group> groups, List<Span> spans, Optional<String> namespace) {
+public record UsageQuery(List<Group> groups, List<Span> spans, Scope scope) {
 
   /** The most rows of an answer. */
   public static final int MOST_ROWS = 10_000;
@@ -60,6 +64,52 @@ public record UsageQuery(List<Group> groups, List<Span> spans, Optional<String> 
   }
 
   /**
+   * Whose attempts count.
+   *
+   * @param condition an SQL expression over an attempt {@code a}; empty for all
+   * @param values of its parameters
+   */
+  public record Scope(String condition, List<String> values) {
+
+    private static final Scope ALL = new Scope("", List.of());
+
+    public Scope {
+      values = List.copyOf(values);
+    }
+
+    /** Those of some namespaces. */
+    public static Scope ofNamespaces(Collection<String> names) {
+      return names.isEmpty()
+          ? new Scope("1 = 0", List.of())
+          : new Scope(
+              "a.namespace IN (?%s)".formatted(", ?".repeat(names.size() - 1)), List.copyOf(names));
+    }
+
+    /**
+     * Those that a Budget counts.
+     *
+     * @param namespaces the names of those namespaces that have such labels
+     */
+    public static Scope of(
+        BudgetSpec.Scope scope, Function<LabelSelector, Collection<String>> namespaces) {
+      return switch (scope) {
+        case BudgetSpec.Scope.OfClusterQueue(var name) ->
+            new Scope("a.cluster_queue = ?", List.of(name));
+        case BudgetSpec.Scope.OfCohort(var name) ->
+            new Scope("POSITION(? IN '/' || a.cohort_path || '/') > 0", List.of("/" + name + "/"));
+        case BudgetSpec.Scope.OfLocalQueue(var id) ->
+            new Scope("a.namespace = ? AND a.local_queue = ?", List.of(id.namespace(), id.name()));
+        case BudgetSpec.Scope.OfNamespaces(var labels) -> ofNamespaces(namespaces.apply(labels));
+      };
+    }
+  }
+
+  /** The same of another scope. */
+  public UsageQuery within(Scope other) {
+    return new UsageQuery(groups, spans, other);
+  }
+
+  /**
    * What rows are told apart by.
    *
    * @param column the expression that has the value; empty for labels
@@ -74,6 +124,7 @@ public record UsageQuery(List<Group> groups, List<Span> spans, Optional<String> 
    * A query.
    *
    * @param by the groups, with commas between them
+   * @param namespace the only namespace; empty for all
    * @throws IllegalArgumentException if it isn't understood, or asks for too much; the message says
    *     what is allowed
    */
@@ -101,7 +152,7 @@ public record UsageQuery(List<Group> groups, List<Span> spans, Optional<String> 
     return new UsageQuery(
         groups,
         unit.map(it -> spans(it, since, until)).orElseGet(() -> List.of(new Span(since, until))),
-        namespace);
+        namespace.map(name -> Scope.ofNamespaces(List.of(name))).orElse(Scope.ALL));
   }
 
   /**

@@ -20,6 +20,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.Function;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
@@ -90,6 +91,10 @@ public final class UsageReport {
     if (priced) {
       head.add(("COST " + rows.currency()).strip());
     }
+    boolean saved = rows.rows().stream().anyMatch(row -> row.saved().signum() != 0);
+    if (saved) {
+      head.add("SAVED");
+    }
     lines.add(head);
     for (UsageRow row : rows.rows()) {
       List<String> line = new ArrayList<>();
@@ -106,10 +111,13 @@ public final class UsageReport {
       if (priced) {
         line.add(money(row.cost()));
       }
+      if (saved) {
+        line.add(money(row.saved()));
+      }
       lines.add(line);
     }
     if (priced) {
-      lines.add(total(head.size()));
+      lines.add(total(head));
     }
     int numbers = head.indexOf("RESERVED");
     int[] widths = new int[head.size()];
@@ -134,13 +142,19 @@ public final class UsageReport {
     return text.toString();
   }
 
-  private List<String> total(int columns) {
-    List<String> line = new ArrayList<>(Collections.nCopies(columns, ""));
+  private List<String> total(List<String> head) {
+    List<String> line = new ArrayList<>(Collections.nCopies(head.size(), ""));
     line.set(0, "total");
-    BigDecimal sum =
-        rows.rows().stream().map(UsageRow::cost).reduce(BigDecimal.ZERO, BigDecimal::add);
-    line.set(columns - 1, money(sum));
+    int unit = head.indexOf("UNIT");
+    line.set(unit + 1, money(sum(UsageRow::cost)));
+    if (head.size() > unit + 2) {
+      line.set(unit + 2, money(sum(UsageRow::saved)));
+    }
     return line;
+  }
+
+  private BigDecimal sum(Function<UsageRow, BigDecimal> of) {
+    return rows.rows().stream().map(of).reduce(BigDecimal.ZERO, BigDecimal::add);
   }
 
   private static String money(BigDecimal cost) {
@@ -158,7 +172,8 @@ public final class UsageReport {
         Stream.of(
                 Stream.of("since", "until"),
                 groups.stream(),
-                Stream.of("flavor", "resource", "reserved", "run", "waited", "lost", "cost"))
+                Stream.of(
+                    "flavor", "resource", "reserved", "run", "waited", "lost", "cost", "saved"))
             .flatMap(each -> each)
             .toList());
     for (UsageRow row : rows.rows()) {
@@ -174,7 +189,8 @@ public final class UsageReport {
                       row.run().toPlainString(),
                       row.waited().toPlainString(),
                       row.lost().toPlainString(),
-                      row.cost().toPlainString()))
+                      row.cost().toPlainString(),
+                      row.saved().toPlainString()))
               .flatMap(each -> each)
               .toList());
     }
@@ -221,7 +237,8 @@ public final class UsageReport {
                     "x_Resource",
                     "x_RunQuantity",
                     "x_WaitedQuantity",
-                    "x_LostQuantity"),
+                    "x_LostQuantity",
+                    "x_SavedCost"),
                 own.stream().map(UsageReport::ownColumn))
             .toList());
     for (UsageRow row : rows.rows()) {
@@ -257,7 +274,8 @@ public final class UsageReport {
                       row.resource(),
                       number(row.resource(), row.run()),
                       number(row.resource(), row.waited()),
-                      number(row.resource(), row.lost())),
+                      number(row.resource(), row.lost()),
+                      cost(row).isEmpty() ? "" : row.saved().toPlainString()),
                   own.stream().map(group -> row.by().getOrDefault(group, "")))
               .toList());
     }

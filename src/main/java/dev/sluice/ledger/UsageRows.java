@@ -25,7 +25,7 @@ public record UsageRows(List<UsageRow> rows, boolean incomplete, String currency
    * @param reserved while quota was reserved
    * @param run the part of it after the pods were ready
    * @param lost the part of {@code run} whose work an eviction threw away
-   * @param cost what {@code reserved} cost, as far as there were prices, in the ledger's currency
+   * @param money what {@code reserved} cost, and what that saved
    */
   public record UsageRow(
       Span span,
@@ -35,12 +35,34 @@ public record UsageRows(List<UsageRow> rows, boolean incomplete, String currency
       BigDecimal reserved,
       BigDecimal run,
       BigDecimal lost,
-      BigDecimal cost) {
+      Money money) {
+
+    /** What was paid, as far as there were prices, in the ledger's currency. */
+    public BigDecimal cost() {
+      return money.cost();
+    }
+
+    /** What was saved; below zero if something was lost. */
+    public BigDecimal saved() {
+      return money.saved();
+    }
 
     /** The part of {@link #reserved} before the pods were ready. */
     public BigDecimal waited() {
       BigDecimal waited = reserved.subtract(run).stripTrailingZeros();
       return waited.scale() < 0 ? waited.setScale(0) : waited;
     }
+  }
+
+  /**
+   * Amounts of money, in the ledger's currency.
+   *
+   * @param saved what the same work would have cost more in the flavor that the listed order tries
+   *     first (docs/prices.md#what-was-saved)
+   */
+  public record Money(BigDecimal cost, BigDecimal saved) {
+
+    /** What costs nothing, and saves nothing. */
+    public static final Money NONE = new Money(BigDecimal.ZERO, BigDecimal.ZERO);
   }
 }

@@ -90,7 +90,7 @@ public final class BudgetAccounts implements AutoCloseable {
 
   /** A Budget as it was seen last. */
   private record SeenBudget(
-      String name, String uid, String version, JsonNode spec, JsonNode status) {
+      String name, String uid, String version, Instant createdAt, JsonNode spec, JsonNode status) {
 
     static SeenBudget of(JsonNode object) {
       JsonNode metadata = object.path("metadata");
@@ -98,6 +98,7 @@ public final class BudgetAccounts implements AutoCloseable {
           metadata.path("name").asText(),
           metadata.path("uid").asText(),
           metadata.path("resourceVersion").asText(),
+          JsonFields.time(metadata.path("creationTimestamp")).orElse(Instant.EPOCH),
           object.path("spec"),
           object.path("status"));
     }
@@ -160,6 +161,33 @@ public final class BudgetAccounts implements AutoCloseable {
   /** Calls the listener when there is a first Budget, and when there is none any more. */
   public void onPresence(Runnable listener) {
     presence = listener;
+  }
+
+  /**
+   * A Budget as it stands.
+   *
+   * @param since from when on use counts in its period
+   */
+  public record CountedBudget(BudgetSpec spec, Instant since) {}
+
+  /** The Budget of a name; empty if there is none, or its spec isn't understood. */
+  public Optional<CountedBudget> budget(String name) {
+    return store
+        .find(name)
+        .flatMap(
+            seen ->
+                BudgetReader.read(name, seen.spec())
+                    .budget()
+                    .map(
+                        spec ->
+                            new CountedBudget(spec, since(spec, seen.status(), seen.createdAt()))));
+  }
+
+  private static Instant since(BudgetSpec spec, JsonNode status, Instant createdAt) {
+    return BudgetStatus.read(status)
+        .map(account -> spec.period().countsFrom(account.start(), account.end()))
+        .filter(createdAt::isBefore)
+        .orElse(createdAt);
   }
 
   /** Whether there is no Budget. */

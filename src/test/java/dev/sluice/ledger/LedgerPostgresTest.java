@@ -23,6 +23,11 @@ class LedgerPostgresTest {
   private Path directory;
 
   private LedgerDatabase database(PostgresServer server, String password) throws Exception {
+    return database(server, directory, password);
+  }
+
+  static LedgerDatabase database(PostgresServer server, Path directory, String password)
+      throws Exception {
     Path file = Files.writeString(Files.createTempFile(directory, "password", ""), password);
     return new LedgerDatabase(
         new LedgerOptions(

@@ -3,6 +3,7 @@ package dev.sluice.ledger;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.sluice.core.model.BudgetSpec;
 import dev.sluice.core.model.FlavorResource;
 import dev.sluice.ledger.AttemptObservation.Amount;
 import dev.sluice.ledger.AttemptObservation.Ending;
@@ -146,18 +147,17 @@ class LedgerStoreTest {
       throws SQLException {
     Map<String, BigDecimal> expected = new HashMap<>();
     for (RandomUses.Use use : world.uses()) {
-      for (Price price : prices) {
-        Instant begin = since.isAfter(price.since()) ? since : price.since();
-        Instant end = until.isBefore(price.until()) ? until : price.until();
-        if (price.of().flavor().equals(use.amount().flavor())
-            && price.of().resource().equals(use.amount().resource())
-            && begin.isBefore(end)) {
-          merge(
-              expected,
-              use.queue() + " " + price.of() + " cost",
-              use.within(begin, end).multiply(price.perMillisecond()));
-        }
-      }
+      String of = "%s %s/%s".formatted(use.queue(), use.amount().flavor(), use.amount().resource());
+      BigDecimal cost = cost(use, use.amount().flavor(), prices, since, until);
+      merge(expected, of + " cost", cost);
+      use.amount()
+          .baseline()
+          .ifPresent(
+              it -> {
+                BigDecimal there =
+                    use.lost() ? BigDecimal.ZERO : cost(use, it.flavor(), prices, since, until);
+                merge(expected, of + " saved", there.multiply(it.pace()).subtract(cost));
+              });
     }
     expected(world, since, until, expected, "reserved", use -> true);
     expected(world, since, until, expected, "run", RandomUses.Use::ready);
@@ -171,10 +171,66 @@ class LedgerStoreTest {
       add(sums, row, "run", UsageRow::run);
       add(sums, row, "waited", UsageRow::waited);
       add(sums, row, "lost", UsageRow::lost);
-      FlavorResource of = new FlavorResource(row.flavor(), row.resource());
-      merge(sums, row.by().get("queue") + " " + of + " cost", row.cost().setScale(0));
+      String of = "%s %s/%s".formatted(row.by().get("queue"), row.flavor(), row.resource());
+      merge(sums, of + " cost", row.cost());
+      merge(sums, of + " saved", row.saved());
     }
-    assertThat(sums).as("from %s to %s", since, until).isEqualTo(expected);
+    assertThat(plain(sums)).as("from %s to %s", since, until).isEqualTo(plain(expected));
+    checkNodes(store, world, since, until);
+  }
+
+  /** What a budget of any node of the tree counts is what its queues use. */
+  private static void checkNodes(LedgerStore store, RandomUses world, Instant since, Instant until)
+      throws SQLException {
+    UsageQuery query = UsageQuery.of("", since, until, Optional.empty());
+    for (String node : List.of("queue-0", "queue-1", "queue-2", "rest", "team", "root", "oo")) {
+      BudgetSpec.Scope scope =
+          node.startsWith("queue")
+              ? new BudgetSpec.Scope.OfClusterQueue(node)
+              : new BudgetSpec.Scope.OfCohort(node);
+      Map<String, BigDecimal> expected = new HashMap<>();
+      for (RandomUses.Use use : world.uses()) {
+        if (use.nodes().contains(node)) {
+          merge(expected, use.amount().resource(), use.within(since, until));
+        }
+      }
+      Map<String, BigDecimal> sums = new HashMap<>();
+      UsageQuery.Scope asked = UsageQuery.Scope.of(scope, labels -> List.of());
+      for (UsageRow row : store.usage(query.within(asked), world.now(), LIMIT).rows()) {
+        merge(sums, row.resource(), millis(row, row.reserved()));
+      }
+      assertThat(sums).as("%s from %s to %s", node, since, until).isEqualTo(expected);
+    }
+  }
+
+  private static Map<String, BigDecimal> plain(Map<String, BigDecimal> sums) {
+    Map<String, BigDecimal> plain = new HashMap<>();
+    sums.forEach(
+        (key, sum) -> {
+          if (sum.signum() != 0) {
+            plain.put(key, sum.stripTrailingZeros());
+          }
+        });
+    return plain;
+  }
+
+  /** What a use would cost in a flavor. */
+  private static BigDecimal cost(
+      RandomUses.Use use, String flavor, List<Price> prices, Instant since, Instant until) {
+    BigDecimal cost = BigDecimal.ZERO;
+    for (Price price : prices) {
+      Instant begin = since.isAfter(price.since()) ? since : price.since();
+      Instant end = until.isBefore(price.until()) ? until : price.until();
+      if (price.of().equals(new FlavorResource(flavor, use.amount().resource()))
+          && begin.isBefore(end)) {
+        cost = cost.add(use.within(begin, end).multiply(price.perMillisecond()));
+      }
+    }
+    return cost;
+  }
+
+  private static BigDecimal millis(UsageRow row, BigDecimal seconds) {
+    return seconds.movePointRight(row.resource().equals("cpu") ? 6 : 3).setScale(0);
   }
 
   private static void add(
@@ -182,12 +238,10 @@ class LedgerStoreTest {
       UsageRow row,
       String state,
       Function<UsageRow, BigDecimal> value) {
-    BigDecimal millis =
-        value.apply(row).movePointRight(row.resource().equals("cpu") ? 6 : 3).setScale(0);
     merge(
         sums,
         row.by().get("queue") + " " + row.flavor() + " " + row.resource() + " " + state,
-        millis);
+        millis(row, value.apply(row)));
   }
 
   private static void expected(

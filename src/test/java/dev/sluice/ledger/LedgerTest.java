@@ -62,7 +62,8 @@ class LedgerTest {
             new AttemptReader(
                 new WorkloadTranslator(ResourceContext.NONE, TranslationOptions.DEFAULT)::of,
                 queue -> "root/team",
-                Set.of("team")),
+                Set.of("team"),
+                (queue, used) -> Optional.empty()),
             () -> now,
             metrics);
     ledger.start();

@@ -35,6 +35,11 @@ final class RandomUses {
    */
   record Use(String queue, Amount amount, Instant from, Instant to, boolean ready, boolean lost) {
 
+    /** The nodes of the tree that contain it. */
+    List<String> nodes() {
+      return List.of(queue, queue.equals("queue-2") ? "rest" : "team", "root");
+    }
+
     /** Amount times milliseconds within a span. */
     BigDecimal within(Instant since, Instant until) {
       long begin = Math.max(from.toEpochMilli(), since.toEpochMilli());
@@ -59,7 +64,12 @@ final class RandomUses {
     }
 
     String queue() {
-      return "queue-" + (uid.hashCode() & 1);
+      return "queue-" + Math.floorMod(uid.hashCode(), 3);
+    }
+
+    /** The first two queues are in one cohort below the root, the third is in another one. */
+    String cohortPath() {
+      return queue().equals("queue-2") ? "root/rest" : "root/team";
     }
   }
 
@@ -119,12 +129,22 @@ final class RandomUses {
 
   private List<Amount> amounts() {
     List<Amount> amounts = new ArrayList<>();
-    amounts.add(new Amount("flavor-" + random.nextInt(2), "cpu", random.nextInt(1, 9_000)));
+    amounts.add(
+        new Amount(
+            "flavor-" + random.nextInt(2), "cpu", random.nextInt(1, 9_000), baseline(random)));
     if (random.nextBoolean()) {
       // products with times are larger than a long
       amounts.add(new Amount("flavor-0", "memory", random.nextLong(1, 1L << 50)));
     }
     return amounts;
+  }
+
+  private static Optional<Baseline> baseline(Random random) {
+    return random.nextBoolean()
+        ? Optional.empty()
+        : Optional.of(
+            new Baseline(
+                "flavor-" + random.nextInt(2), BigDecimal.valueOf(random.nextInt(1, 40), 1)));
   }
 
   private void end(State state, Outcome outcome) {
@@ -179,7 +199,7 @@ final class RandomUses {
                             "name-" + state.uid,
                             "local",
                             state.queue(),
-                            "root/team",
+                            state.cohortPath(),
                             "Job",
                             "job",
                             Map.of("team", "red")),

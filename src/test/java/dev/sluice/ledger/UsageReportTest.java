@@ -7,6 +7,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.sluice.ledger.UsageQuery.Span;
 import dev.sluice.ledger.UsageReport.Format;
+import dev.sluice.ledger.UsageRows.Money;
 import dev.sluice.ledger.UsageRows.UsageRow;
 import java.io.IOException;
 import java.math.BigDecimal;
@@ -43,7 +44,7 @@ class UsageReportTest {
         seconds.add(new BigDecimal("0.001")),
         seconds,
         BigDecimal.ZERO,
-        cost);
+        new Money(cost, cost.signum() == 0 ? cost : new BigDecimal("0.25")));
   }
 
   private final UsageReport report =
@@ -70,12 +71,12 @@ class UsageReportTest {
     assertThat(priced.in(Format.TABLE))
         .isEqualTo(
             """
-            NAMESPACE  LABEL:TEAM  FLAVOR  RESOURCE        RESERVED    RUN  WAITED  LOST  UNIT                  COST EUR
-            alpha      red         spot    cpu                48.00  48.00    0.00  0.00  Core-Hours                1.49
-            beta       red         spot    nvidia.com/gpu      2.00   2.00    0.00  0.00  nvidia.com/gpu-Hours      4.20
-            total                                                                                                   5.69
+            NAMESPACE  LABEL:TEAM  FLAVOR  RESOURCE        RESERVED    RUN  WAITED  LOST  UNIT                  COST EUR  SAVED
+            alpha      red         spot    cpu                48.00  48.00    0.00  0.00  Core-Hours                1.49   0.25
+            beta       red         spot    nvidia.com/gpu      2.00   2.00    0.00  0.00  nvidia.com/gpu-Hours      4.20   0.25
+            total                                                                                                   5.69   0.50
             """);
-    assertThat(priced.in(Format.CSV).lines().toList().get(1)).endsWith(",1.488");
+    assertThat(priced.in(Format.CSV).lines().toList().get(1)).endsWith(",1.488,0.25");
     assertThat(priced.in(Format.FOCUS).lines().toList().get(1)).startsWith("1.488,EUR,Usage,");
     JsonNode set = new ObjectMapper().readTree(priced.in(Format.OPENCOST)).at("/data/0");
     assertThat(set.at("/alpha~1red/cpuCost").asDouble()).isEqualTo(1.488);
@@ -101,8 +102,8 @@ class UsageReportTest {
   void csvIsExactAndNoFormula() throws IOException {
     assertThat(report.in(Format.CSV).lines())
         .startsWith(
-            "since,until,namespace,label:team,flavor,resource,reserved,run,waited,lost,cost",
-            "2026-03-01T00:00:00Z,2026-03-02T00:00:00Z,alpha,'=cmd(),spot,cpu,172800.001,172800,0.001,0,0")
+            "since,until,namespace,label:team,flavor,resource,reserved,run,waited,lost,cost,saved",
+            "2026-03-01T00:00:00Z,2026-03-02T00:00:00Z,alpha,'=cmd(),spot,cpu,172800.001,172800,0.001,0,0,0")
         .last()
         .asString()
         .contains("beta,\"a,\"\"b\"\"\",spot");

@@ -79,6 +79,10 @@ final class BudgetModule implements AutoCloseable {
     return accounts.isEmpty();
   }
 
+  Optional<BudgetAccounts.CountedBudget> budget(String name) {
+    return accounts.budget(name);
+  }
+
   void onPresence(Runnable listener) {
     accounts.onPresence(listener);
   }

@@ -5,13 +5,20 @@ import dev.sluice.api.v1beta2.ResourceFlavor;
 import dev.sluice.core.engine.ClusterQueueView;
 import dev.sluice.core.engine.SchedulerViews;
 import dev.sluice.core.model.FlavorResource;
+import dev.sluice.core.model.LabelSelector;
 import dev.sluice.core.model.SchedulerEvent;
 import dev.sluice.ledger.AttemptReader;
+import dev.sluice.ledger.Baseline;
 import dev.sluice.ledger.Ledger;
 import dev.sluice.ledger.LedgerOptions;
+import dev.sluice.ledger.UsageQuery;
 import dev.sluice.metrics.CohortPath;
 import dev.sluice.metrics.LedgerMetrics;
+import dev.sluice.queues.cache.InformerCaches;
+import dev.sluice.server.endpoints.UsageEndpoint.CountedUse;
 import dev.sluice.workload.record.CachedWorkload;
+import io.fabric8.kubernetes.api.model.HasMetadata;
+import io.fabric8.kubernetes.api.model.ObjectMeta;
 import java.io.IOException;
 import java.math.BigDecimal;
 import java.time.Duration;
@@ -39,10 +46,12 @@ public final class LedgerModule implements OperatorModule {
   private static final Duration LAST_ROWS = Duration.ofSeconds(5);
 
   private final Ledger ledger;
+  private final InformerCaches caches;
   private volatile @Nullable SchedulerModule scheduler;
 
   /** Connected to the Workloads that {@code workloads} reads; a ledger is configured. */
   public LedgerModule(OperatorContext context, InformerModule informers, WorkloadModule workloads) {
+    caches = informers.caches();
     LedgerOptions options = context.options().ledger().orElseThrow();
     LedgerMetrics metrics = new LedgerMetrics(context.metrics().registry());
     ledger =
@@ -53,7 +62,11 @@ public final class LedgerModule implements OperatorModule {
                 workloads.cache(),
                 () -> context.leadership().leading(),
                 () -> prices(informers.caches().flavors().all())),
-            new AttemptReader(this::event, this::cohortPath, Set.copyOf(options.labels())),
+            new AttemptReader(
+                this::event,
+                this::cohortPath,
+                Set.copyOf(options.labels()),
+                (queue, used) -> baseline(caches, queue, used)),
             context.clock(),
             metrics);
     context
@@ -64,6 +77,39 @@ public final class LedgerModule implements OperatorModule {
                     name -> scheduler().engine().views().clusterQueue(name).isPresent()));
     workloads.reflector().listen(ledger);
     informers.caches().flavors().observe((before, after) -> ledger.pricesChanged());
+  }
+
+  private static Optional<Baseline> baseline(
+      InformerCaches caches, String clusterQueue, FlavorResource used) {
+    return caches
+        .clusterQueues()
+        .find(clusterQueue)
+        .flatMap(queue -> Baseline.of(queue, used, caches.flavors()::find));
+  }
+
+  /**
+   * What a Budget counts, and since when; empty if there is no such Budget, or nobody understands
+   * it. Namespaces are those that have such labels now.
+   */
+  Optional<CountedUse> ofBudget(String name) {
+    return scheduler()
+        .budget(name)
+        .map(
+            counted ->
+                new CountedUse(
+                    UsageQuery.Scope.of(
+                        counted.spec().scope(), labels -> namespaces(caches, labels)),
+                    counted.since()));
+  }
+
+  private static List<String> namespaces(InformerCaches caches, LabelSelector labels) {
+    return caches.namespaces().all().stream()
+        .map(HasMetadata::getMetadata)
+        .filter(
+            namespace ->
+                labels.matches(Optional.ofNullable(namespace.getLabels()).orElse(Map.of())))
+        .map(ObjectMeta::getName)
+        .toList();
   }
 
   private static Optional<Map<FlavorResource, BigDecimal>> prices(

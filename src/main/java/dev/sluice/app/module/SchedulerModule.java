@@ -18,6 +18,7 @@ import dev.sluice.metrics.BuildInfo;
 import dev.sluice.metrics.JournalMetrics;
 import dev.sluice.metrics.PendingGauges;
 import dev.sluice.metrics.WorkloadMetrics;
+import dev.sluice.queues.BudgetAccounts;
 import dev.sluice.queues.cache.CachedPreemptionConfigs;
 import dev.sluice.queues.cache.CachedPreemptionRules;
 import dev.sluice.queues.cache.CachedRequiredChecks;
@@ -247,6 +248,11 @@ public final class SchedulerModule implements OperatorModule {
   /** Makes of a Workload what the engine is told of it. */
   WorkloadTranslator translator() {
     return translator;
+  }
+
+  /** The Budget of a name, and since when it counts; empty if nobody counts it. */
+  Optional<BudgetAccounts.CountedBudget> budget(String name) {
+    return budgets.budget(name);
   }
 
   /** The thread of the engine, which takes events and publishes views. */

@@ -222,7 +222,8 @@ public final class ServerModule implements OperatorModule {
         ledger
             .<HttpHandler>map(
                 module ->
-                    new UsageEndpoint(users, access, module.ledger(), context.clock(), visible))
+                    new UsageEndpoint(
+                        users, access, module.ledger(), module::ofBudget, context.clock(), visible))
             .orElse(visible);
     opened(
         HttpService.tls(

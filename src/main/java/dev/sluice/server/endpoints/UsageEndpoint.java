@@ -27,6 +27,7 @@ import java.time.Instant;
 import java.time.InstantSource;
 import java.util.Locale;
 import java.util.Optional;
+import java.util.function.Function;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
@@ -58,24 +59,35 @@ public final class UsageEndpoint extends PathEndpoint {
   private final RequestUsers users;
   private final AccessReviews access;
   private final Ledger ledger;
+  private final Function<String, Optional<CountedUse>> budgets;
   private final InstantSource clock;
   private final RequestBudget requestBudget;
 
   /**
+   * What a Budget counts.
+   *
+   * @param since from when on
+   */
+  public record CountedUse(UsageQuery.Scope scope, Instant since) {}
+
+  /**
    * Creates the endpoint.
    *
+   * @param budgets what the Budget of a name counts; empty if there is none
    * @param others answers other paths
    */
   public UsageEndpoint(
       RequestUsers users,
       AccessReviews access,
       Ledger ledger,
+      Function<String, Optional<CountedUse>> budgets,
       InstantSource clock,
       HttpHandler others) {
     super(PATH, others);
     this.users = users;
     this.access = access;
     this.ledger = ledger;
+    this.budgets = budgets;
     this.clock = clock;
     this.requestBudget = new RequestBudget("usage", 2, 10, 0, clock);
   }
@@ -156,15 +168,19 @@ public final class UsageEndpoint extends PathEndpoint {
     try {
       Instant until =
           request.parameter("until").map(text -> UsageQuery.time(text, now)).orElse(now);
-      asked =
+      Optional<CountedUse> counted =
+          request.parameter("budget").map(name -> counted(name, namespace));
+      UsageQuery query =
           UsageQuery.of(
               request.parameter("by").orElse(""),
               request
                   .parameter("since")
                   .map(text -> UsageQuery.time(text, now))
+                  .or(() -> counted.map(CountedUse::since))
                   .orElseGet(() -> until.minus(USUAL)),
               until,
               namespace);
+      asked = counted.map(use -> query.within(use.scope())).orElse(query);
       format = format(request.parameter("output").orElse("json"));
     } catch (IllegalArgumentException | DateTimeException e) {
       return VisibilityEndpoint.failure(400, "BadRequest", String.valueOf(e.getMessage()));
@@ -178,6 +194,19 @@ public final class UsageEndpoint extends PathEndpoint {
     } catch (IOException e) {
       throw new IllegalStateException("a tree can be written", e);
     }
+  }
+
+  /** Who may ask for one namespace is told nothing of budgets, which are for the cluster. */
+  private CountedUse counted(String budget, Optional<String> namespace) {
+    if (namespace.isPresent()) {
+      throw new IllegalArgumentException("budget: not allowed with a namespace");
+    }
+    return budgets
+        .apply(budget)
+        .orElseThrow(
+            () ->
+                new IllegalArgumentException(
+                    "budget: there is no Budget \"" + budget + "\" that counts"));
   }
 
   private static Format format(String text) {

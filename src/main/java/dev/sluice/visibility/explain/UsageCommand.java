@@ -13,7 +13,6 @@ import java.io.IOException;
 import java.io.PrintWriter;
 import java.net.URLEncoder;
 import java.nio.charset.StandardCharsets;
-import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
 import java.util.Optional;
@@ -60,8 +59,10 @@ public final class UsageCommand implements Callable<Integer> {
       names = "--since",
       paramLabel = "TIME",
       converter = Time.class,
-      description = "A time, or how long ago, such as 30d or 12h; 30d unless given.")
-  private Instant since = InstantSource.system().instant().minus(Duration.ofDays(30));
+      description =
+          "A time, or how long ago, such as 30d or 12h; 30d unless given, with --budget its"
+              + " period.")
+  private @Nullable Instant since;
 
   @Option(
       names = "--until",
@@ -75,6 +76,13 @@ public final class UsageCommand implements Callable<Integer> {
       paramLabel = "NS",
       description = "The only namespace; all of them unless given.")
   private @Nullable String namespace;
+
+  @Option(
+      names = "--budget",
+      paramLabel = "NAME",
+      description =
+          "Only what this Budget counts: of its scope, in its period unless --since says.")
+  private @Nullable String budget;
 
   @Option(
       names = {"-o", "--output"},
@@ -121,9 +129,13 @@ public final class UsageCommand implements Callable<Integer> {
       }
       String answer =
           client.raw(
-              "%s?by=%s&since=%s&until=%s"
+              "%s?by=%s&until=%s%s%s"
                   .formatted(
-                      path(), encoded(by), encoded(since.toString()), encoded(until.toString())),
+                      path(),
+                      encoded(by),
+                      encoded(until.toString()),
+                      since == null ? "" : "&since=" + encoded(since.toString()),
+                      budget == null ? "" : "&budget=" + encoded(budget)),
               "GET",
               null);
       UsageRows rows = UsageDocument.parse(JsonMappers.JSON.readTree(answer));

@@ -7,8 +7,10 @@ import dev.sluice.core.model.SchedulerEvent;
 import dev.sluice.ledger.AttemptReader;
 import dev.sluice.ledger.Ledger;
 import dev.sluice.ledger.LedgerOptions;
+import dev.sluice.ledger.UsageQuery;
 import dev.sluice.metrics.LedgerMetrics;
 import dev.sluice.server.FakeReviews;
+import dev.sluice.server.endpoints.UsageEndpoint.CountedUse;
 import dev.sluice.server.http.Request;
 import dev.sluice.server.http.RequestBody;
 import dev.sluice.server.http.Response;
@@ -60,7 +62,8 @@ class UsageEndpointTest {
         new AttemptReader(
             workload -> new SchedulerEvent.WorkloadReleased(workload.id(), 1),
             queue -> "",
-            Set.of()),
+            Set.of(),
+            (queue, used) -> Optional.empty()),
         () -> NOW,
         new LedgerMetrics(new PrometheusRegistry()));
   }
@@ -73,6 +76,10 @@ class UsageEndpointTest {
         reviews.users(client),
         reviews.access(client),
         ledger,
+        name ->
+            name.equals("team")
+                ? Optional.of(new CountedUse(UsageQuery.Scope.ofNamespaces(List.of("team")), NOW))
+                : Optional.empty(),
         () -> NOW.plusSeconds(seconds.incrementAndGet()),
         request -> Response.text(200, "another"));
   }
@@ -97,14 +104,23 @@ class UsageEndpointTest {
         "bad    | GET    | /usage                  |                | 401 | Unauthorized",
         "poor   | GET    | /usage                  |                | 403 | cannot list resource",
         "tenant | GET    | /namespaces/team/usage  |                | 403 | in the namespace",
-        "tenant | DELETE | /namespaces/team/usage  |                | 403 | cannot deletecollection resource",
+        "tenant | DELETE | /namespaces/team/usage  |                | 403 | cannot deletecollection"
+            + " resource",
         "good   | DELETE | /usage                  |                | 405 | DELETE is not allowed",
         "good   | POST   | /namespaces/team/usage  |                | 405 | POST is not allowed",
-        "good   | GET    | /usage                  | by=user        | 400 | is not known; allowed: some of",
+        "good   | GET    | /usage                  | by=user        | 400 | is not known; allowed:"
+            + " some of",
         "good   | GET    | /usage                  | since=soon     | 400 | is no time, such as",
         "good   | GET    | /usage                  | output=pdf     | 400 | none of table, csv",
-        "good   | GET    | /usage                  | since=2999-01-01T00:00:00Z | 400 | is not before",
-        "good   | GET    | /usage                  |                | 503 | the ledger can't be asked",
+        "good   | GET    | /usage                  | since=2999-01-01T00:00:00Z | 400 | is not"
+            + " before",
+        "good   | GET    | /usage                  | budget=other   | 400 | there is no Budget",
+        "good   | GET    | /namespaces/team/usage  | budget=team    | 400 | not allowed with a"
+            + " namespace",
+        "good   | GET    | /usage                  | budget=team&since=2999-01-01T00:00:00Z | 400 |"
+            + " is not before",
+        "good   | GET    | /usage                  |                | 503 | the ledger can't be"
+            + " asked",
         "poor   | GET    | /clusterqueues          |                | 200 | another"
       })
   void whatIsNotAnswered(
