@@ -192,7 +192,14 @@ class KubectlPluginTest {
             exit 0\
             """);
     assertThat(run("budget", "team", "-n", "vision")).contains("held in namespace vision:");
-    assertThat(asked()).last().asString().startsWith("get workloads.kueue.x-k8s.io -n vision -o");
+    assertThat(asked()).anyMatch(it -> it.startsWith("get workloads.kueue.x-k8s.io -n vision -o"));
+    answer("usage", "NAMESPACE  LOCALQUEUE\nvision     train\n");
+    assertThat(run("budget", "team"))
+        .endsWith("spent by:\nNAMESPACE  LOCALQUEUE\nvision     train\nexit 0");
+    assertThat(asked())
+        .last()
+        .asString()
+        .endsWith("/usage?output=table&by=namespace,localqueue&budget=team");
   }
 
   @Test
@@ -207,7 +214,8 @@ class KubectlPluginTest {
         .isEqualTo(
             """
             {"resource":"nvidia.com/gpu","flavors":["a100","h100"],"limit":"168","spent":"96",\
-            "reserved":"12","remaining":"60"}""");
+            "reserved":"12","remaining":"60"}\
+            """);
     assertThat(team.path("held").path(0).path("workload").asText()).isEqualTo("vision/job-a-1");
     assertThat(json.path(1).path("fault").asText()).isEqualTo("spec.scope: nothing");
     assertThat(json.path(3).path("held").path(0).path("message").asText())
@@ -229,7 +237,8 @@ class KubectlPluginTest {
   void theCalendarIsInOrder() throws Exception {
     answer(
         "reservations",
-        "2026-12-01T08:00:00Z\t2026-12-01T18:00:00Z\tCapacityReservation\tdemo\tresearch: a100 cpu 8,\n");
+        "2026-12-01T08:00:00Z\t2026-12-01T18:00:00Z\tCapacityReservation\tdemo\tresearch: a100 cpu"
+            + " 8,\n");
     answer(
         "windows", "2026-11-05T06:00:00Z\t2026-11-05T12:00:00Z\tMaintenanceWindow\track\ta, b, \n");
     assertThat(run("calendar"))
@@ -238,7 +247,8 @@ class KubectlPluginTest {
             START                  END                    KIND                 NAME                     KEEPS
             2026-11-05T06:00:00Z   2026-11-05T12:00:00Z   MaintenanceWindow    rack                     a, b
             2026-12-01T08:00:00Z   2026-12-01T18:00:00Z   CapacityReservation  demo                     research: a100 cpu 8
-            exit 0""");
+            exit 0\
+            """);
   }
 
   @Test
@@ -277,6 +287,9 @@ class KubectlPluginTest {
             "get --raw /apis/visibility.kueue.x-k8s.io/v1beta2/namespaces/team/usage"
                 + "?output=csv&by=label:example.com/team,day&since=7d");
     assertThat(run("usage", "--by", "a&b")).endsWith("exit 2");
+    run("usage", "--budget", "team");
+    assertThat(asked()).last().asString().endsWith("/usage?output=table&by=queue&budget=team");
+    assertThat(run("usage", "--budget", "team", "-n", "team")).endsWith("exit 2");
     assertThat(run("top", "--since", "7d")).contains("options of usage").endsWith("exit 2");
   }
 
