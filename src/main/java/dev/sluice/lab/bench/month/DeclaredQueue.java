@@ -6,6 +6,7 @@ import dev.sluice.core.model.ClusterQueueSpec.PreemptionPolicies;
 import dev.sluice.core.model.ClusterQueueSpec.QueueingStrategy;
 import dev.sluice.core.model.ClusterQueueSpec.StopPolicy;
 import dev.sluice.core.model.LabelSelector;
+import dev.sluice.core.model.QueueRules.CostRules.CheapestFirst;
 import dev.sluice.core.model.ResourceAmounts;
 import dev.sluice.core.model.ResourceGroup;
 import dev.sluice.core.model.ResourceGroup.Quota;
@@ -13,6 +14,7 @@ import java.math.BigDecimal;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 
 /** A ClusterQueue of the simulated cluster, as it is declared at the moment. */
 final class DeclaredQueue {
@@ -42,8 +44,17 @@ final class DeclaredQueue {
   StopPolicy stop = StopPolicy.NONE;
   PreemptionPolicies preemption = PreemptionPolicies.NEVER;
   BigDecimal weight = BigDecimal.ONE;
+  private final Optional<CheapestFirst> cheapest;
 
   DeclaredQueue(int number, MonthSize size, long nominalCpus) {
+    this(number, size, nominalCpus, Optional.empty());
+  }
+
+  /**
+   * @param cheapest how it tries its flavors in the order of cost; empty: as they are listed
+   */
+  DeclaredQueue(int number, MonthSize size, long nominalCpus, Optional<CheapestFirst> cheapest) {
+    this.cheapest = cheapest;
     this.name = "queue-" + number;
     this.team = number / size.queues();
     this.tree = team / size.teams();
@@ -77,19 +88,21 @@ final class DeclaredQueue {
               FLAVORS.get(flavor),
               Map.of(RESOURCES.get(0), quota(flavor, 0), RESOURCES.get(1), quota(flavor, 1))));
     }
-    return new ClusterQueueSpec(
-        name,
-        "team-" + team,
-        List.of(new ResourceGroup(RESOURCES, flavors)),
-        strategy,
-        new LabelSelector.Requirements(List.of()),
-        stop,
-        false,
-        preemption,
-        FlavorFungibility.DEFAULT,
-        weight,
-        List.of(),
-        List.of(),
-        false);
+    ClusterQueueSpec listed =
+        new ClusterQueueSpec(
+            name,
+            "team-" + team,
+            List.of(new ResourceGroup(RESOURCES, flavors)),
+            strategy,
+            new LabelSelector.Requirements(List.of()),
+            stop,
+            false,
+            preemption,
+            FlavorFungibility.DEFAULT,
+            weight,
+            List.of(),
+            List.of(),
+            false);
+    return listed.with(strategy, listed.rules().withCheapest(cheapest));
   }
 }

@@ -1,18 +1,24 @@
 package dev.sluice.lab.bench.month;
 
+import dev.sluice.api.config.GoDuration;
+import dev.sluice.core.model.QueueRules.CostRules.CheapestFirst;
 import dev.sluice.lab.bench.BenchException;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.lang.management.ManagementFactory;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.Locale;
+import java.util.Optional;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
+import picocli.CommandLine.TypeConversionException;
 
 /** {@code sluice bench month}: a month of a large cluster in simulated time. */
 @Command(
@@ -67,10 +73,53 @@ public final class MonthCommand implements Callable<Integer> {
   private long seed = MonthSize.WHOLE.seed();
 
   @Option(
+      names = "--flavor-order",
+      paramLabel = "ORDER",
+      description =
+          "Listed or Cheapest: count money, and let spot nodes be taken away; without it nothing"
+              + " has a price.")
+  private @Nullable FlavorOrder flavorOrder;
+
+  @Option(
+      names = "--max-delay-for-cheaper",
+      paramLabel = "DURATION",
+      converter = Delay.class,
+      defaultValue = "0s",
+      description = "With Cheapest: how long a job waits for a cheaper flavor (default: 0s).")
+  private Duration maxDelay = Duration.ZERO;
+
+  @Option(
       names = "--plots",
       paramLabel = "DIRECTORY",
       description = "Also draw the plots into this directory.")
   private @Nullable Path plots;
+
+  /** In which order queues try their flavors. */
+  private enum FlavorOrder {
+    LISTED,
+    CHEAPEST
+  }
+
+  /** A duration as Go writes it. */
+  static final class Delay implements ITypeConverter<Duration> {
+    @Override
+    public Duration convert(String text) {
+      try {
+        return GoDuration.parse(text);
+      } catch (IllegalArgumentException e) {
+        throw new TypeConversionException(String.valueOf(e.getMessage()));
+      }
+    }
+  }
+
+  private MonthCosts costs() {
+    return new MonthCosts(
+        flavorOrder != null,
+        flavorOrder == FlavorOrder.CHEAPEST
+            ? Optional.of(
+                new CheapestFirst(maxDelay.isZero() ? Optional.empty() : Optional.of(maxDelay)))
+            : Optional.empty());
+  }
 
   @Override
   public Integer call() {
@@ -84,6 +133,7 @@ public final class MonthCommand implements Callable<Integer> {
     MonthSimulation month =
         new MonthSimulation(
             size,
+            costs(),
             midnight -> {
               err.printf(
                   Locale.ROOT,

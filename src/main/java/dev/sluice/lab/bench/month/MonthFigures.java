@@ -39,6 +39,9 @@ final class MonthFigures {
   long runsFailed;
   long refused;
   long evictions;
+  long interruptions;
+  double money;
+  double moneyForSpot;
   long evictionsRefused;
   long changes;
   long events;

@@ -38,6 +38,14 @@ final class MonthReport {
     line(text, "| admissions, each judged by the ledger | %,d |", figures.admissions);
     line(text, "| runs that failed and were queued again | %,d |", figures.runsFailed);
     line(text, "| evictions by preemption | %,d |", figures.evictions);
+    if (figures.money > 0) {
+      line(
+          text,
+          "| money, of it for spot nodes | %,.0f, %,.0f |",
+          figures.money,
+          figures.moneyForSpot);
+      line(text, "| runs whose spot nodes were taken away | %,d |", figures.interruptions);
+    }
     line(
         text,
         "| writes refused: admissions, evictions | %,d, %,d |",

@@ -3,6 +3,7 @@ package dev.sluice.lab.bench.month;
 import dev.sluice.core.engine.EngineOptions;
 import dev.sluice.core.engine.InlineScheduler;
 import dev.sluice.core.engine.SchedulerViews;
+import dev.sluice.core.model.BackfillRules.RunBound;
 import dev.sluice.core.model.ClusterQueueSpec.StopPolicy;
 import dev.sluice.core.model.CohortSpec;
 import dev.sluice.core.model.Decision;
@@ -13,12 +14,14 @@ import dev.sluice.core.model.LocalQueueSpec;
 import dev.sluice.core.model.NodeConstraints;
 import dev.sluice.core.model.PlacementDecision;
 import dev.sluice.core.model.PodSetRequest;
+import dev.sluice.core.model.QueueRules.CostRules;
 import dev.sluice.core.model.RequestShape;
 import dev.sluice.core.model.SchedulerEvent;
 import dev.sluice.core.model.WorkloadId;
 import dev.sluice.lab.bench.BenchException;
 import dev.sluice.lab.bench.month.SimulatedJob.Phase;
 import java.lang.management.ManagementFactory;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -62,6 +65,7 @@ final class MonthSimulation {
   private record TimedAction(long at, long number, Runnable action) {}
 
   private final MonthSize size;
+  private final MonthCosts costs;
   private final MonthFigures figures;
   private final JobTrace trace;
   private final List<DeclaredQueue> queues = new ArrayList<>();
@@ -86,6 +90,12 @@ final class MonthSimulation {
   private long arrivedBefore;
   private long endedBefore;
 
+  /** A month that has not begun, in which nothing has a price. */
+  MonthSimulation(
+      MonthSize size, Consumer<MonthFigures.Midnight> onMidnight, Consumer<WorkloadId> onCreated) {
+    this(size, MonthCosts.NONE, onMidnight, onCreated);
+  }
+
   /**
    * A month that has not begun.
    *
@@ -93,8 +103,12 @@ final class MonthSimulation {
    * @param onCreated called with the identity of each job
    */
   MonthSimulation(
-      MonthSize size, Consumer<MonthFigures.Midnight> onMidnight, Consumer<WorkloadId> onCreated) {
+      MonthSize size,
+      MonthCosts costs,
+      Consumer<MonthFigures.Midnight> onMidnight,
+      Consumer<WorkloadId> onCreated) {
     this.size = size;
+    this.costs = costs;
     this.onMidnight = onMidnight;
     this.onCreated = onCreated;
     this.figures = new MonthFigures(size);
@@ -103,7 +117,7 @@ final class MonthSimulation {
     this.trace = new JobTrace(size, perQueue);
     this.random = new Random(size.seed() + 2);
     for (int i = 0; i < size.allQueues(); i++) {
-      queues.add(new DeclaredQueue(i, size, perQueue));
+      queues.add(new DeclaredQueue(i, size, perQueue, costs.cheapest()));
     }
     this.changes = new DeclarationChanges(queues, size);
     this.ledger = new MonthLedger(queues, size);
@@ -194,8 +208,17 @@ final class MonthSimulation {
   private void declare() {
     apply(new SchedulerEvent.TimePassed(MONDAY));
     apply(new SchedulerEvent.NamespaceChanged(NAMESPACE, Map.of()));
-    for (String flavor : DeclaredQueue.FLAVORS) {
-      apply(new SchedulerEvent.FlavorChanged(new Flavor(flavor, Map.of(), List.of(), List.of())));
+    for (int i = 0; i < DeclaredQueue.FLAVORS.size(); i++) {
+      String name = DeclaredQueue.FLAVORS.get(i);
+      Flavor flavor = new Flavor(name, Map.of(), List.of(), List.of());
+      apply(
+          new SchedulerEvent.FlavorChanged(
+              costs.counted() ? flavor.withPace(MonthCosts.pace(i)) : flavor));
+      if (costs.counted()) {
+        apply(
+            new SchedulerEvent.PricesChanged(
+                name, Map.of(DeclaredQueue.RESOURCES.getFirst(), MonthCosts.price(i))));
+      }
     }
     for (int team = 0; team < size.allTeams(); team++) {
       apply(
@@ -240,6 +263,9 @@ final class MonthSimulation {
     RequestShape shape =
         new RequestShape(
             List.of(new PodSetRequest("main", 1, 0, request, NodeConstraints.ANYWHERE, "")));
+    if (costs.counted()) {
+      shape = shape.costing(Optional.of(expected(id, submission)));
+    }
     SimulatedJob job =
         new SimulatedJob(
             id,
@@ -250,6 +276,13 @@ final class MonthSimulation {
     live.put(id.uid(), job);
     onCreated.accept(id);
     pending(job, Optional.empty());
+  }
+
+  /** Owners know how long their jobs run, to the minute; the bound is twice that. */
+  private CostRules expected(WorkloadId id, JobTrace.Submission submission) {
+    Duration run = Duration.ofMinutes(1 + submission.millis() / 60_000);
+    apply(new SchedulerEvent.RunBounded(id, RunBound.of(run.multipliedBy(2))));
+    return new CostRules(Optional.of(run), Optional.empty(), Optional.empty());
   }
 
   private void pending(SimulatedJob job, Optional<Instant> notBefore) {
@@ -302,6 +335,7 @@ final class MonthSimulation {
     decided("admit", job);
     job.podSets = admit.podSets();
     job.reservedAt = admit.at();
+    job.decidedAt = now;
     job.phase = Phase.DECIDED;
     ledger.admit(job.submission.queue(), job.podSets);
     int run = ++job.run;
@@ -315,7 +349,7 @@ final class MonthSimulation {
     }
     if (refused) {
       figures.refused++;
-      ledger.release(job.submission.queue(), job.podSets);
+      release(job);
       job.phase = Phase.PENDING;
       job.run++;
       apply(new SchedulerEvent.AdmissionRefused(job.id, decided, false));
@@ -335,7 +369,33 @@ final class MonthSimulation {
         fails
             ? 1 + (long) (job.random.nextDouble() * job.submission.millis())
             : job.submission.millis();
-    later(millis, () -> stopped(job, run, fails));
+    long interrupted = costs.interruption(job.flavor(), job.random);
+    if (interrupted < millis) {
+      later(interrupted, () -> interrupted(job, run));
+    } else {
+      later(millis, () -> stopped(job, run, fails));
+    }
+  }
+
+  /** Gives quota back, and pays for it. */
+  private void release(SimulatedJob job) {
+    if (costs.counted()) {
+      String flavor = job.flavor();
+      double money = MonthCosts.money(flavor, job.submission.cpus(), now - job.decidedAt);
+      figures.money += money;
+      figures.moneyForSpot += DeclaredQueue.FLAVORS.indexOf(flavor) > 0 ? money : 0;
+    }
+    ledger.release(job.submission.queue(), job.podSets);
+  }
+
+  /** The nodes of a job were taken away: it begins anew. */
+  private void interrupted(SimulatedJob job, int run) {
+    if (job.run == run) {
+      figures.interruptions++;
+      release(job);
+      job.queuedAt = clock();
+      pending(job, Optional.empty());
+    }
   }
 
   /** The job's pods have stopped by themselves. */
@@ -343,7 +403,7 @@ final class MonthSimulation {
     if (job.run != run) {
       return;
     }
-    ledger.release(job.submission.queue(), job.podSets);
+    release(job);
     if (!failed || ++job.failures > MOST_FAILURES) {
       figures.succeeded += failed ? 0 : 1;
       figures.failed += failed ? 1 : 0;
@@ -382,7 +442,7 @@ final class MonthSimulation {
         GRACE,
         () -> {
           if (job.run == stopping) {
-            ledger.release(job.submission.queue(), job.podSets);
+            release(job);
             job.queuedAt = clock();
             pending(job, Optional.empty());
           }

@@ -31,6 +31,10 @@ final class SimulatedJob {
   Instant queuedAt;
   Instant reservedAt;
   List<PodSetAssignment> podSets = List.of();
+
+  /** When the current run was decided, in milliseconds. */
+  long decidedAt;
+
   int admissions;
   int failures;
 
@@ -66,6 +70,11 @@ final class SimulatedJob {
         notBefore,
         false,
         Optional.empty());
+  }
+
+  /** The flavor that it has. */
+  String flavor() {
+    return podSets.getFirst().flavors().getOrDefault(DeclaredQueue.RESOURCES.getFirst(), "");
   }
 
   ReservingWorkload evicted(long version) {
