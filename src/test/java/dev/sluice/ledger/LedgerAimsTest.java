@@ -9,6 +9,8 @@ import dev.sluice.ledger.AttemptObservation.Holder;
 import dev.sluice.ledger.AttemptObservation.Outcome;
 import dev.sluice.ledger.AttemptObservation.Reservation;
 import dev.sluice.testing.BuildBreadth;
+import java.lang.management.ManagementFactory;
+import java.lang.management.ThreadMXBean;
 import java.math.BigDecimal;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -61,6 +63,8 @@ class LedgerAimsTest {
               new FlavorResource("on-demand", "cpu"), new BigDecimal("0.00003"),
               new FlavorResource("on-demand", "memory"), new BigDecimal("0.000000000004")),
           BEGIN);
+      ThreadMXBean threads = ManagementFactory.getThreadMXBean();
+      long cpu = 0;
       long started = System.nanoTime();
       BigDecimal expected = BigDecimal.ZERO;
       for (int at = 0; at < ROWS / 2; at += CHUNK) {
@@ -74,8 +78,16 @@ class LedgerAimsTest {
                   BigDecimal.valueOf(1_000L * (1 + i % 16))
                       .multiply(BigDecimal.valueOf(Duration.between(from, to).toMillis())));
         }
+        long before = threads.getCurrentThreadCpuTime();
+        for (AttemptObservation each : observations) {
+          ObservationCodec.encode(each);
+        }
         store.add(observations);
+        cpu += threads.getCurrentThreadCpuTime() - before;
       }
+      System.out.printf(
+          "ledger: store=%s rows=%d writeCpuMicrosOfAnAttempt=%.0f%n",
+          what, ROWS, cpu / 1e3 / (ROWS / 2));
       double write = (System.nanoTime() - started) / 1e9;
       UsageQuery query = UsageQuery.of("label:team", BEGIN, BEGIN.plus(MONTH), Optional.empty());
       for (int i = 0; i < 5; i++) {

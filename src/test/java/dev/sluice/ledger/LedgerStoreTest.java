@@ -37,10 +37,16 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestFactory;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The sums of rows are the integral of what is used, for any span, however often it is told. */
+/**
+ * The sums of rows are the integral of what is used, for any span, however often it is told.
+ *
+ * <p>{@code -Dsluice.ledger.steps} says how many things happen in each world.
+ */
 class LedgerStoreTest {
 
   private static final int WORLDS = Integer.getInteger("sluice.property.factor", 1) * 6;
+
+  private static final int STEPS = Integer.getInteger("sluice.ledger.steps", 600);
 
   private static final Instant T0 = RandomUses.BEGIN;
   private static final UsageQuery ALL =
@@ -77,13 +83,13 @@ class LedgerStoreTest {
 
   static void compare(int seed, Opening opening) throws SQLException {
     Random random = new Random(seed);
-    RandomUses world = new RandomUses(random, 60, 600);
+    RandomUses world = new RandomUses(random, STEPS / 10, STEPS);
     List<AttemptObservation> all = world.observations();
     LedgerStore store = opening.open();
     try {
       int told = 0;
       while (told < all.size()) {
-        int until = Math.min(all.size(), told + random.nextInt(1, 60));
+        int until = Math.min(all.size(), told + random.nextInt(1, Math.max(60, STEPS / 100)));
         store.add(all.subList(told, until));
         told = until;
         if (random.nextInt(3) == 0) {
@@ -164,7 +170,8 @@ class LedgerStoreTest {
     expected(world, since, until, expected, "waited", use -> !use.ready());
     expected(world, since, until, expected, "lost", RandomUses.Use::lost);
     Map<String, BigDecimal> sums = new HashMap<>();
-    UsageQuery query = UsageQuery.of("queue,hour", since, until, Optional.empty());
+    String unit = Duration.between(since, until).toDays() > 7 ? "day" : "hour";
+    UsageQuery query = UsageQuery.of("queue," + unit, since, until, Optional.empty());
     List<UsageRow> rows = store.usage(query, world.now(), LIMIT).rows();
     for (UsageRow row : rows) {
       add(sums, row, "reserved", UsageRow::reserved);

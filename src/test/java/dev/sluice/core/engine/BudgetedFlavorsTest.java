@@ -16,19 +16,24 @@ import java.math.BigDecimal;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Budgets of some flavors only (docs/budgets.md#what-holds-a-workload). */
+/** Budgets of some flavors only, and of odd scopes (docs/budgets.md#what-holds-a-workload). */
 class BudgetedFlavorsTest {
 
   private final SchedulerFixture schedulerFixture = new SchedulerFixture();
 
   private static BudgetSpec nothingOf(String flavor) {
+    return nothing("team", new Scope.OfClusterQueue("q"), Set.of(flavor));
+  }
+
+  private static BudgetSpec nothing(String name, Scope scope, Set<String> flavors) {
     return new BudgetSpec(
-        "team",
-        new Scope.OfClusterQueue("q"),
-        List.of(new Limit("cpu", Set.of(flavor), BigDecimal.ZERO)),
+        name,
+        scope,
+        List.of(new Limit("cpu", flavors, BigDecimal.ZERO)),
         new Period(Unit.YEARLY, "UTC", Optional.empty()),
         BigDecimal.ZERO,
         true,
@@ -63,5 +68,34 @@ class BudgetedFlavorsTest {
     assertThat(schedulerFixture.admitted()).containsExactly("second");
     assertThat(schedulerFixture.admission("second").podSets().getFirst().flavors())
         .containsEntry("cpu", "free");
+  }
+
+  /** Each cohort of a cycle is below the other one; no queue of it is active while there is one. */
+  @Test
+  void cohortsInACycleAreCountedWhenTheCycleEnds() {
+    schedulerFixture.flavor("free");
+    schedulerFixture.cohort("one", "two");
+    schedulerFixture.cohort("two", "one");
+    schedulerFixture.queue("q", "one", SchedulerFixture.quota("free", 2));
+    schedulerFixture.queue("other", "", SchedulerFixture.quota("free", 2));
+    for (String cohort : List.of("one", "two", "none")) {
+      schedulerFixture.engine.apply(
+          new SchedulerEvent.BudgetChanged(
+              nothing(cohort, new Scope.OfCohort(cohort), Set.of()), Optional.empty()));
+    }
+    schedulerFixture.submit("inside", "q", 1);
+    schedulerFixture.submit("outside", "other", 1);
+    assertThat(schedulerFixture.admitted()).containsExactly("outside");
+
+    schedulerFixture.cohort("two", "");
+    assertThat(schedulerFixture.admitted()).isEmpty();
+    assertThat(schedulerFixture.explanation("inside").map(Explanation::detail))
+        .hasValueSatisfying(text -> assertThat(text).startsWith("BudgetExhausted: Budget one"));
+
+    for (String cohort : List.of("one", "two")) {
+      assertThat(schedulerFixture.admitted()).isEmpty();
+      schedulerFixture.engine.apply(new SchedulerEvent.BudgetRemoved(cohort));
+    }
+    assertThat(schedulerFixture.admitted()).containsExactly("inside");
   }
 }
