@@ -8,7 +8,6 @@ import dev.sluice.ledger.AttemptObservation.Amount;
 import dev.sluice.ledger.AttemptObservation.Ending;
 import dev.sluice.ledger.AttemptObservation.Holder;
 import dev.sluice.ledger.AttemptObservation.Outcome;
-import dev.sluice.ledger.UsageQuery.Group;
 import dev.sluice.ledger.UsageQuery.Span;
 import dev.sluice.ledger.UsageRows.Money;
 import dev.sluice.ledger.UsageRows.UsageRow;
@@ -32,7 +31,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
-import java.util.StringJoiner;
 import java.util.stream.Collectors;
 
 /**
@@ -514,43 +512,78 @@ final class LedgerStore implements AutoCloseable {
   /** Whether there was room for all rows. */
   private boolean usage(UsageQuery query, Span span, Instant now, Answer answer)
       throws SQLException {
-    List<String> parameters = new ArrayList<>();
-    try (PreparedStatement select =
-        connection.prepareStatement(usageSql(query, span, now, answer.priced, parameters))) {
-      select.setQueryTimeout(answer.seconds());
-      select.setMaxRows(answer.room() + 1);
-      set(select, parameters);
-      try (ResultSet rows = select.executeQuery()) {
-        int groups = query.groups().size();
-        while (rows.next()) {
-          if (answer.room() <= 0) {
-            return false;
-          }
-          Map<String, String> by = new LinkedHashMap<>();
-          for (int i = 0; i < groups; i++) {
-            by.put(query.groups().get(i).name(), rows.getString(i + 1));
-          }
-          String resource = rows.getString(groups + 2);
-          boolean added =
-              answer.add(
-                  new UsageRow(
-                      span,
-                      by,
-                      rows.getString(groups + 1),
-                      resource,
-                      seconds(resource, rows.getBigDecimal(groups + 3)),
-                      seconds(resource, rows.getBigDecimal(groups + 4)),
-                      seconds(resource, rows.getBigDecimal(groups + 5)),
-                      new Money(
-                          money(rows.getBigDecimal(groups + 6)),
-                          money(rows.getBigDecimal(groups + 7)))));
-          if (!added) {
-            return false;
-          }
+    List<UsageRow> rows = new ArrayList<>();
+    boolean compared = false;
+    int groups = query.groups().size();
+    UsageSql sql = new UsageSql(query, span, now);
+    try (PreparedStatement select = connection.prepareStatement(sql.uses());
+        ResultSet result = asked(select, sql, answer)) {
+      while (result.next()) {
+        Map<String, String> by = new LinkedHashMap<>();
+        for (int i = 0; i < groups; i++) {
+          by.put(query.groups().get(i).name(), result.getString(i + 1));
         }
+        String resource = result.getString(groups + 2);
+        rows.add(
+            new UsageRow(
+                span,
+                by,
+                result.getString(groups + 1),
+                resource,
+                seconds(resource, result.getBigDecimal(groups + 3)),
+                seconds(resource, result.getBigDecimal(groups + 4)),
+                seconds(resource, result.getBigDecimal(groups + 5)),
+                Money.NONE));
+        compared |= result.getLong(groups + 6) > 0;
+      }
+    }
+    Map<List<String>, Money> costs = Map.of();
+    Map<List<String>, Money> baselines = Map.of();
+    if (answer.priced) {
+      costs = money(sql, sql.costs(), answer);
+      baselines = compared ? money(sql, sql.baselines(), answer) : Map.of();
+    }
+    for (UsageRow row : rows) {
+      List<String> key = new ArrayList<>(row.by().values());
+      key.addAll(List.of(row.flavor(), row.resource()));
+      Money cost = costs.getOrDefault(key, Money.NONE);
+      BigDecimal baseline = baselines.getOrDefault(key, Money.NONE).cost();
+      // beside the cost there is what of it is compared with a baseline
+      BigDecimal saved = plain(baseline.subtract(cost.saved()));
+      if (answer.room() <= 0 || !answer.add(row.with(new Money(cost.cost(), saved)))) {
+        return false;
       }
     }
     return true;
+  }
+
+  private static ResultSet asked(PreparedStatement select, UsageSql sql, Answer answer)
+      throws SQLException {
+    select.setQueryTimeout(answer.seconds());
+    select.setMaxRows(answer.room() + 1);
+    set(select, sql.values());
+    return select.executeQuery();
+  }
+
+  /** Two sums of money, by the values of the groups, flavor and resource. */
+  private Map<List<String>, Money> money(UsageSql sql, String statement, Answer answer)
+      throws SQLException {
+    Map<List<String>, Money> money = new HashMap<>();
+    try (PreparedStatement select = connection.prepareStatement(statement);
+        ResultSet result = asked(select, sql, answer)) {
+      int keys = result.getMetaData().getColumnCount() - 2;
+      while (result.next()) {
+        List<String> key = new ArrayList<>();
+        for (int i = 1; i <= keys; i++) {
+          key.add(result.getString(i));
+        }
+        money.put(
+            key,
+            new Money(
+                money(result.getBigDecimal(keys + 1)), money(result.getBigDecimal(keys + 2))));
+      }
+    }
+    return money;
   }
 
   /** Units times seconds, exactly. */
@@ -566,77 +599,6 @@ final class LedgerStore implements AutoCloseable {
   private static BigDecimal plain(BigDecimal exact) {
     BigDecimal stripped = exact.stripTrailingZeros();
     return stripped.scale() < 0 ? stripped.setScale(0) : stripped;
-  }
-
-  private static String usageSql(
-      UsageQuery query, Span span, Instant now, boolean priced, List<String> parameters) {
-    long since = span.since().toEpochMilli();
-    long until = Math.min(span.until().toEpochMilli(), Math.max(since, now.toEpochMilli()));
-    StringJoiner columns = new StringJoiner(", ", "", query.groups().isEmpty() ? "" : ", ");
-    StringJoiner names = new StringJoiner(", ", "", query.groups().isEmpty() ? "" : ", ");
-    StringBuilder joins = new StringBuilder();
-    for (int i = 0; i < query.groups().size(); i++) {
-      Group group = query.groups().get(i);
-      names.add("g" + i);
-      if (group.label().isPresent()) {
-        columns.add("COALESCE(l" + i + ".label_value, '') AS g" + i);
-        joins
-            .append(
-                " LEFT JOIN sluice_attempt_label l%1$d ON l%1$d.workload_uid = a.workload_uid"
-                    .formatted(i))
-            .append(" AND l%1$d.attempt = a.attempt AND l%1$d.label_key = ?".formatted(i));
-        parameters.add(group.label().get());
-      } else {
-        columns.add(group.column() + " AS g" + i);
-      }
-    }
-    parameters.addAll(query.scope().values());
-    // numbers of this program, so that no database has to guess the type of a parameter
-    String end = "LEAST(COALESCE(p.to_at, %d), %d)".formatted(until, until);
-    String kept =
-        """
-        CASE WHEN a.ready_at IS NULL OR a.outcome IS NULL OR a.outcome <> 'Evicted' THEN %1$s
-          ELSE LEAST(%1$s, GREATEST(a.ready_at, COALESCE(a.checkpointed_at, 0))) END\
-        """
-            .formatted(end);
-    return """
-    SELECT %1$sflavor, resource, SUM(amount * reserved_ms), SUM(amount * run_ms), SUM(amount * lost_ms), SUM(amount * price_ms),
-      SUM(CASE WHEN baseline IS NULL THEN 0 ELSE amount * (baseline_ms * baseline_pace - price_ms) END)
-    FROM (SELECT %2$sp.flavor, p.resource, CAST(p.amount AS NUMERIC(38)) AS amount, p.baseline, p.baseline_pace,
-        GREATEST(0, %3$s - GREATEST(p.from_at, %4$d)) AS reserved_ms,
-        CASE WHEN a.ready_at IS NULL THEN 0
-          ELSE GREATEST(0, %3$s - GREATEST(p.from_at, %4$d, a.ready_at)) END AS run_ms,
-        CASE WHEN a.ready_at IS NULL OR a.outcome IS NULL OR a.outcome <> 'Evicted' THEN 0
-          ELSE GREATEST(0, %3$s - GREATEST(p.from_at, %4$d, a.ready_at, COALESCE(a.checkpointed_at, 0))) END AS lost_ms,
-        %8$s AS price_ms, %9$s AS baseline_ms
-      FROM sluice_attempt a JOIN sluice_attempt_amount p
-        ON p.workload_uid = a.workload_uid AND p.attempt = a.attempt%5$s
-      WHERE p.from_at < %6$d AND (p.to_at IS NULL OR p.to_at > %4$d)%7$s) AS parts
-    GROUP BY %1$sflavor, resource
-    HAVING SUM(reserved_ms) > 0
-    ORDER BY %1$sflavor, resource\
-    """
-        .formatted(
-            names,
-            columns,
-            end,
-            since,
-            joins,
-            until,
-            query.scope().condition().isEmpty() ? "" : " AND " + query.scope().condition(),
-            priced ? price("p.flavor", end, since, until) : "0",
-            priced ? price("p.baseline", "(" + kept + ")", since, until) : "0");
-  }
-
-  /** What a unit costs in a flavor until an end, in prices for an hour times milliseconds. */
-  private static String price(String flavor, String end, long since, long until) {
-    return """
-    COALESCE((SELECT SUM(r.price * (LEAST(%2$s, COALESCE(r.until_at, %4$d)) - GREATEST(p.from_at, %3$d, r.since_at)))
-        FROM sluice_price r WHERE r.flavor = %1$s AND r.resource = p.resource
-        AND r.since_at < %2$s AND %2$s > GREATEST(p.from_at, %3$d)
-        AND COALESCE(r.until_at, %4$d) > GREATEST(p.from_at, %3$d)), 0)\
-    """
-        .formatted(flavor, end, since, until);
   }
 
   private boolean hasPrices() throws SQLException {

@@ -37,6 +37,11 @@ public record UsageRows(List<UsageRow> rows, boolean incomplete, String currency
       BigDecimal lost,
       Money money) {
 
+    /** The same use at other prices. */
+    UsageRow with(Money other) {
+      return new UsageRow(span, by, flavor, resource, reserved, run, lost, other);
+    }
+
     /** What was paid, as far as there were prices, in the ledger's currency. */
     public BigDecimal cost() {
       return money.cost();

@@ -92,8 +92,10 @@ class LedgerAimsTest {
       UsageQuery query = UsageQuery.of("label:team", BEGIN, BEGIN.plus(MONTH), Optional.empty());
       for (int i = 0; i < 5; i++) {
         long asked = System.nanoTime();
+        long cpuBefore = threads.getCurrentThreadCpuTime();
         UsageRows rows = store.usage(query, BEGIN.plus(MONTH), Duration.ofMinutes(5));
         double seconds = (System.nanoTime() - asked) / 1e9;
+        double cpuSeconds = (threads.getCurrentThreadCpuTime() - cpuBefore) / 1e9;
         BigDecimal sum =
             rows.rows().stream()
                 .filter(row -> row.resource().equals("cpu"))
@@ -101,8 +103,8 @@ class LedgerAimsTest {
                 .reduce(BigDecimal.ZERO, BigDecimal::add);
         assertThat(sum).isEqualByComparingTo(expected);
         System.out.printf(
-            "ledger: store=%s rows=%d writeSeconds=%.1f usageByTeamSeconds=%.2f%n",
-            what, ROWS, write, seconds);
+            "ledger: store=%s rows=%d writeSeconds=%.1f usageByTeamSeconds=%.2f ownCpu=%.2f%n",
+            what, ROWS, write, seconds, cpuSeconds);
       }
     }
   }

@@ -372,12 +372,13 @@ class BudgetsTest {
 
   /**
    * No order of starts, ends, periods and exports spends more than a limit, as long as runs keep to
-   * their times; what was exported goes on in the same way.
+   * their times; what was exported goes on in the same way. {@code -Dsluice.property.factor=N}
+   * plays N times as many.
    */
   @Test
   void noLimitIsOverspentByWorkloadsThatKeepTheirTimes() {
     Random random = new Random(7);
-    for (int world = 0; world < 60; world++) {
+    for (int world = 0; world < 60 * Integer.getInteger("sluice.property.factor", 1); world++) {
       Budgets mine = empty();
       BudgetSpec spec = spec(20, random.nextBoolean() ? "0.5" : "0", true);
       mine.declare(spec, Optional.empty());
