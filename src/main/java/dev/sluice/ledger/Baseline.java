@@ -36,7 +36,9 @@ public record Baseline(String flavor, BigDecimal pace) {
    * @param flavors the ResourceFlavors by their names
    */
   public static Optional<Baseline> of(
-      ClusterQueue queue, FlavorResource used, Function<String, Optional<ResourceFlavor>> flavors) {
+      ClusterQueue queue,
+      FlavorResource flavorResource,
+      Function<String, Optional<ResourceFlavor>> flavors) {
     Map<String, String> annotations = queue.getMetadata().getAnnotations();
     if (queue.getSpec() == null
         || annotations == null
@@ -45,17 +47,17 @@ public record Baseline(String flavor, BigDecimal pace) {
       return Optional.empty();
     }
     for (ResourceGroup group : queue.getSpec().resourceGroups()) {
-      if (group.coveredResources().contains(used.resource())) {
+      if (group.coveredResources().contains(flavorResource.resource())) {
         return group.flavors().stream()
             .map(ResourceGroup.FlavorQuotas::name)
-            .filter(name -> hasPrice(flavors.apply(name), used.resource()))
+            .filter(name -> hasPrice(flavors.apply(name), flavorResource.resource()))
             .findFirst()
-            .filter(first -> !first.equals(used.flavor()))
+            .filter(first -> !first.equals(flavorResource.flavor()))
             .map(
                 first ->
                     new Baseline(
                         first,
-                        speed(flavors.apply(used.flavor()))
+                        speed(flavors.apply(flavorResource.flavor()))
                             .divide(speed(flavors.apply(first)), MathContext.DECIMAL64)));
       }
     }

@@ -80,11 +80,11 @@ public final class LedgerModule implements OperatorModule {
   }
 
   private static Optional<Baseline> baseline(
-      InformerCaches caches, String clusterQueue, FlavorResource used) {
+      InformerCaches caches, String clusterQueue, FlavorResource flavorResource) {
     return caches
         .clusterQueues()
         .find(clusterQueue)
-        .flatMap(queue -> Baseline.of(queue, used, caches.flavors()::find));
+        .flatMap(queue -> Baseline.of(queue, flavorResource, caches.flavors()::find));
   }
 
   /**
