@@ -29,6 +29,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.function.BiFunction;
 import java.util.function.Predicate;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import java.util.stream.StreamSupport;
 
 /**
@@ -196,7 +197,7 @@ final class PlansDocument {
             });
   }
 
-  /** When capacity is reserved, and flavors are under maintenance; the next first. */
+  /** When capacity is reserved, and flavors or nodes are under maintenance; the next first. */
   ObjectNode calendar(String token) {
     ObjectNode document = begun();
     List<ObjectNode> items = new ArrayList<>();
@@ -221,7 +222,14 @@ final class PlansDocument {
           planned(
               each,
               "MaintenanceWindow",
-              String.join(", ", JsonFields.texts(each.path(SPEC), "flavors"))));
+              Stream.concat(
+                      JsonFields.texts(each.path(SPEC), "flavors").stream(),
+                      each.path(SPEC).path("nodeLabels").properties().stream()
+                          .map(
+                              label ->
+                                  "nodes %s=%s"
+                                      .formatted(label.getKey(), label.getValue().asText())))
+                  .collect(Collectors.joining(", "))));
     }
     items.sort(
         Comparator.comparing((ObjectNode item) -> first(item).isEmpty())

@@ -174,9 +174,9 @@ public final class ReservationCalendar implements AutoCloseable {
         .map(
             each ->
                 new Keeper(
-                    (each.scope() instanceof Scope.OfFlavors
-                            ? Kind.MAINTENANCE_WINDOW
-                            : Kind.CAPACITY_RESERVATION)
+                    (each.scope() instanceof Scope.OfQueue
+                            ? Kind.CAPACITY_RESERVATION
+                            : Kind.MAINTENANCE_WINDOW)
                         .apiName(),
                     each.name(),
                     each.at(now).isPresent()))
@@ -224,7 +224,7 @@ public final class ReservationCalendar implements AutoCloseable {
   }
 
   private Users users(ReservationSpec spec) {
-    if (spec.scope() instanceof Scope.OfFlavors) {
+    if (!(spec.scope() instanceof Scope.OfQueue)) {
       return Users.NOBODY;
     }
     Set<Long> priorities = new HashSet<>();

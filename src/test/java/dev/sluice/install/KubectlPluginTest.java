@@ -240,12 +240,16 @@ class KubectlPluginTest {
         "2026-12-01T08:00:00Z\t2026-12-01T18:00:00Z\tCapacityReservation\tdemo\tresearch: a100 cpu"
             + " 8,\n");
     answer(
-        "windows", "2026-11-05T06:00:00Z\t2026-11-05T12:00:00Z\tMaintenanceWindow\track\ta, b, \n");
+        "windows",
+        "2026-11-05T06:00:00Z\t2026-11-05T12:00:00Z\tMaintenanceWindow\track\ta, b, \n"
+            + "2026-11-06T06:00:00Z\t2026-11-06T12:00:00Z\tMaintenanceWindow\tr7\tnodes rack=r7,"
+            + " \n");
     assertThat(run("calendar"))
         .isEqualTo(
             """
             START                  END                    KIND                 NAME                     KEEPS
             2026-11-05T06:00:00Z   2026-11-05T12:00:00Z   MaintenanceWindow    rack                     a, b
+            2026-11-06T06:00:00Z   2026-11-06T12:00:00Z   MaintenanceWindow    r7                       nodes rack=r7
             2026-12-01T08:00:00Z   2026-12-01T18:00:00Z   CapacityReservation  demo                     research: a100 cpu 8
             exit 0\
             """);

@@ -6,6 +6,9 @@ import static org.awaitility.Awaitility.await;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.sluice.api.conversion.TopologyAssignmentCodec;
+import dev.sluice.lab.controlplane.FakeNodes;
+import dev.sluice.lab.controlplane.NodeGroup;
 import dev.sluice.lab.process.OperatorProcess;
 import dev.sluice.lab.process.OperatorSettings;
 import dev.sluice.testing.ControlPlaneTest;
@@ -17,6 +20,7 @@ import java.security.SecureRandom;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
@@ -119,6 +123,143 @@ class ReservationIT {
       awaitReserving(cluster, Set.of("short", "user", "expected"));
       assertThat(operator.stop()).isTrue();
     }
+  }
+
+  @Test
+  void aRackIsEmptyOnTime(TestCluster cluster) {
+    OperatorSettings settings = OperatorSettings.onFreePorts(new SecureRandom()).withShortLease();
+    String rackLabel = "rack-" + cluster.name("t");
+    try (OperatorProcess operator =
+        OperatorProcess.start(
+                "window-of-nodes",
+                cluster.kubeconfig(),
+                settings,
+                Path.of("target", "operators"),
+                List.of())
+            .awaitReady()) {
+      for (String rack : List.of("r1", "r2")) {
+        FakeNodes.of(
+                NodeGroup.plentiful(cluster.name(rack), 2)
+                    .withCapacity("cpu", "4")
+                    .withLabel(rackLabel, rack))
+            .forEach(node -> cluster.client().resource(node).create());
+      }
+      createRacks(cluster, rackLabel);
+      Instant now = Instant.now().truncatedTo(ChronoUnit.SECONDS);
+      maintain(cluster, rackLabel, now.plusSeconds(3_600));
+      submitToRack(cluster, "long", "", rackLabel);
+      awaitReserving(cluster, Set.of("long"));
+      assertThat(nodes(cluster, "long")).allMatch(node -> node.startsWith(cluster.name("r2")));
+      submitToRack(cluster, "short", "600", rackLabel);
+      awaitReserving(cluster, Set.of("long", "short"));
+      assertThat(nodes(cluster, "short"))
+          .hasSize(2)
+          .allMatch(node -> node.startsWith(cluster.name("r1")));
+      cluster
+          .client()
+          .batch()
+          .v1()
+          .jobs()
+          .inNamespace(cluster.namespace())
+          .withName("short")
+          .delete();
+      awaitReserving(cluster, Set.of("long"));
+      submitToRack(cluster, "endless", "", rackLabel);
+      awaitMessage(cluster, "endless", "keeps nodes with " + rackLabel + "=r1 empty");
+
+      submitToRack(cluster, "inside", "600", rackLabel);
+      awaitReserving(cluster, Set.of("long", "inside"));
+      Instant soon = Instant.now().truncatedTo(ChronoUnit.SECONDS).plusSeconds(5);
+      maintain(cluster, rackLabel, soon);
+      await("an empty rack").atMost(LIMIT).until(() -> reserving(cluster).equals(Set.of("long")));
+      JsonNode evicted = condition(workload(cluster, "inside"), "Evicted").orElseThrow();
+      assertThat(evicted.path("reason").asText()).isEqualTo("CapacityReserved");
+      assertThat(Instant.parse(evicted.path("lastTransitionTime").asText()))
+          .isBetween(soon, soon.plusSeconds(5));
+      assertThat(operator.stop()).isTrue();
+    }
+  }
+
+  private static void createRacks(TestCluster cluster, String rackLabel) {
+    cluster.applyText(
+        """
+        apiVersion: kueue.x-k8s.io/v1beta2
+        kind: Topology
+        metadata: {name: "racks-${suffix}"}
+        spec: {levels: [{nodeLabel: %1$s}, {nodeLabel: kubernetes.io/hostname}]}
+        ---
+        apiVersion: kueue.x-k8s.io/v1beta2
+        kind: ResourceFlavor
+        metadata: {name: "placed-${suffix}"}
+        spec: {nodeLabels: {kubernetes.io/os: linux}, topologyName: "racks-${suffix}"}
+        ---
+        apiVersion: kueue.x-k8s.io/v1beta2
+        kind: ClusterQueue
+        metadata: {name: "placed-${suffix}"}
+        spec:
+          namespaceSelector: {}
+          resourceGroups:
+          - coveredResources: [cpu]
+            flavors: [{name: "placed-${suffix}", resources: [{name: cpu, nominalQuota: 100}]}]
+        ---
+        apiVersion: kueue.x-k8s.io/v1beta2
+        kind: LocalQueue
+        metadata: {name: placed}
+        spec: {clusterQueue: "placed-${suffix}"}
+        """
+            .formatted(rackLabel));
+  }
+
+  private static void maintain(TestCluster cluster, String rackLabel, Instant start) {
+    cluster.applyText(
+        """
+        apiVersion: sluice.dev/v1alpha1
+        kind: MaintenanceWindow
+        metadata: {name: "r1-${suffix}"}
+        spec:
+          nodeLabels: {%s: r1}
+          start: "%s"
+          end: "%s"
+        """
+            .formatted(rackLabel, start, start.plusSeconds(3_600)));
+  }
+
+  /** Two pods of 3 CPUs, which need both nodes of a rack. */
+  private static void submitToRack(
+      TestCluster cluster, String name, String limit, String rackLabel) {
+    cluster.applyText(
+        """
+        apiVersion: batch/v1
+        kind: Job
+        metadata:
+          name: %s
+          labels: {kueue.x-k8s.io/queue-name: placed%s}
+        spec:
+          parallelism: 2
+          completions: 2
+          template:
+            metadata:
+              annotations: {sluice.dev/run-for: 10m, kueue.x-k8s.io/podset-required-topology: %s}
+            spec:
+              restartPolicy: Never
+              containers: [{name: main, image: none, resources: {requests: {cpu: "3"}}}]
+        """
+            .formatted(name, limitLabel(limit), rackLabel));
+  }
+
+  private static String limitLabel(String limit) {
+    return limit.isEmpty() ? "" : ", kueue.x-k8s.io/max-exec-time-seconds: \"" + limit + "\"";
+  }
+
+  private static List<String> nodes(TestCluster cluster, String job) {
+    List<String> nodes = new ArrayList<>();
+    for (JsonNode podSet :
+        workload(cluster, job).path("status").path("admission").path("podSetAssignments")) {
+      TopologyAssignmentCodec.decode(podSet.path("topologyAssignment"))
+          .domains()
+          .forEach(domain -> nodes.addAll(domain.values()));
+    }
+    return nodes;
   }
 
   /** The begin is an event beside the object, and which object keeps capacity is a metric. */
@@ -259,11 +400,7 @@ class ReservationIT {
               restartPolicy: Never
               containers: [{name: main, image: none, resources: {requests: {cpu: "%d"}}}]
         """
-            .formatted(
-                name,
-                queue,
-                limit.isEmpty() ? "" : ", kueue.x-k8s.io/max-exec-time-seconds: \"" + limit + "\"",
-                cpu));
+            .formatted(name, queue, limitLabel(limit), cpu));
   }
 
   private static JsonNode object(TestCluster cluster, String kind, String stem) {

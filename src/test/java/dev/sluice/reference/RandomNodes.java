@@ -53,6 +53,17 @@ final class RandomNodes {
     return dice.chance(60) ? Map.of("pool", "a") : Map.of();
   }
 
+  /** Labels of some nodes of any world. */
+  static Map<String, String> some(Dice dice) {
+    return switch (dice.below(5)) {
+      case 0 -> Map.of(TopologySpec.HOSTNAME, name(dice.below(8)));
+      case 1 -> Map.of("disk", dice.chanceOfHalf() ? "ssd" : "hdd");
+      case 2 -> Map.of("pool", dice.chanceOfHalf() ? "a" : "b");
+      case 3 -> Map.of("rack", "r" + dice.below(3), "block", "b" + dice.below(2));
+      default -> Map.of("rack", "r" + dice.below(3));
+    };
+  }
+
   /** All that is declared before anything happens. */
   List<SchedulerEvent> all() {
     List<SchedulerEvent> all = new ArrayList<>();

@@ -83,7 +83,7 @@ final class ReferenceCycle {
     this.parking = parking;
     this.generations = generations;
     this.rules = rules;
-    this.nominator = new ReferenceNominator(rules);
+    this.nominator = new ReferenceNominator(rules, world.reservations);
     this.number = number;
     this.planned = world.snapshot();
     this.held = planned.copy();
@@ -290,7 +290,7 @@ final class ReferenceCycle {
         || world.reservations.refuses(
             entry,
             queue.name(),
-            result.usage(),
+            result,
             planned.tree(),
             nominated.victims().stream()
                 .map(victim -> victim.holder().id().uid())

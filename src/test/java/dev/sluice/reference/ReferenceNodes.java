@@ -4,6 +4,7 @@ import dev.sluice.core.model.ClusterNode;
 import dev.sluice.core.model.Flavor;
 import dev.sluice.core.model.PodSetAssignment;
 import dev.sluice.core.model.SchedulerEvent;
+import dev.sluice.core.model.SchedulerEvent.ReservedCapacity.Scope;
 import dev.sluice.core.model.TopologyAssignment;
 import dev.sluice.core.model.TopologyOptions;
 import dev.sluice.core.model.TopologySpec;
@@ -13,6 +14,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
 
@@ -29,6 +31,10 @@ final class ReferenceNodes {
   final TopologyOptions options;
   final TopologyFlaw flaw;
   final Map<String, TopologySpec> topologies = new TreeMap<>();
+
+  /** The nodes on which nobody is placed at the moment. */
+  Set<Scope.OfNodes> closed = Set.of();
+
   private final Map<String, Flavor> flavors;
   private final Map<String, ClusterNode> nodes = new TreeMap<>();
   private final Map<String, SortedMap<String, Long>> others = new TreeMap<>();
@@ -74,7 +80,11 @@ final class ReferenceNodes {
   }
 
   private static boolean has(Flavor flavor, ClusterNode node) {
-    return flavor.nodeLabels().entrySet().stream()
+    return has(flavor.nodeLabels(), node);
+  }
+
+  private static boolean has(Map<String, String> labels, ClusterNode node) {
+    return labels.entrySet().stream()
         .allMatch(label -> label.getValue().equals(node.labels().get(label.getKey())));
   }
 
@@ -107,6 +117,56 @@ final class ReferenceNodes {
                     topologyOf(flavor.name())
                         .flatMap(spec -> ReferenceTopology.path(spec.levels(), node))
                         .isPresent());
+  }
+
+  /** The nodes of a flavor that aren't closed, nor in one domain with one that is. */
+  List<ClusterNode> open(Flavor flavor) {
+    return members(flavor).stream()
+        .filter(
+            node ->
+                closed.stream()
+                    .noneMatch(
+                        scope ->
+                            topologyOf(flavor.name())
+                                .map(spec -> isIn(scope, flavor.name(), values(spec, node)))
+                                .orElse(false)))
+        .toList();
+  }
+
+  private static List<String> values(TopologySpec spec, ClusterNode node) {
+    return spec.assignedLevels().stream()
+        .map(level -> node.labels().getOrDefault(level, ""))
+        .toList();
+  }
+
+  /** Whether a domain of a flavor has a node of a scope. */
+  private boolean isIn(Scope.OfNodes scope, String flavor, List<String> values) {
+    boolean ofNode = topologyOf(flavor).map(TopologySpec::endsAtNodes).orElse(false);
+    return flavors.values().stream()
+        .filter(other -> other.name().equals(flavor) || (ofNode && options.sharedHosts()))
+        .filter(other -> topologyOf(other.name()).isPresent())
+        .filter(
+            other -> topologyOf(other.name()).map(TopologySpec::endsAtNodes).get().equals(ofNode))
+        .anyMatch(
+            other ->
+                nodes.values().stream()
+                    .filter(node -> has(scope.labels(), node) && has(other, node))
+                    .anyMatch(
+                        node ->
+                            values(topologyOf(other.name()).orElseThrow(), node).equals(values)));
+  }
+
+  /** Whether pod sets have places in domains with nodes of a scope. */
+  boolean areOn(List<PodSetAssignment> podSets, Scope.OfNodes scope) {
+    return uses(podSets).stream().anyMatch(use -> isIn(scope, use.flavor(), use.values()));
+  }
+
+  /** Whether all nodes of a flavor are of a scope. */
+  boolean isOf(String flavor, Scope.OfNodes scope) {
+    Flavor known = flavors.get(flavor);
+    return known != null
+        && scope.labels().entrySet().stream()
+            .allMatch(label -> label.getValue().equals(known.nodeLabels().get(label.getKey())));
   }
 
   /** The nodes of a flavor. */

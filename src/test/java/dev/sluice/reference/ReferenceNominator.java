@@ -19,12 +19,28 @@ import java.util.function.Predicate;
 final class ReferenceNominator {
 
   private final ReferenceEngine.Rules rules;
+  private final ReferenceReservations reservations;
 
-  ReferenceNominator(ReferenceEngine.Rules rules) {
+  ReferenceNominator(ReferenceEngine.Rules rules, ReferenceReservations reservations) {
     this.rules = rules;
+    this.reservations = reservations;
   }
 
+  /** Away from the nodes that are closed to it; if only they have room, it is held for them. */
   ReferenceNominated consider(
+      ReferenceEntry entry,
+      ClusterQueueSpec queue,
+      ReferenceSnapshot snapshot,
+      Map<ReferenceAssigner.Progress, Integer> resume,
+      Map<ReferenceAssigner.Place, String> only) {
+    rules.nodes().closed = reservations.closedTo(entry, queue);
+    ReferenceNominated open = considerOpen(entry, queue, snapshot, resume, only);
+    boolean anyClosed = !rules.nodes().closed.isEmpty();
+    rules.nodes().closed = Set.of();
+    return open.inVain() && anyClosed ? considerOpen(entry, queue, snapshot, resume, only) : open;
+  }
+
+  private ReferenceNominated considerOpen(
       ReferenceEntry entry,
       ClusterQueueSpec queue,
       ReferenceSnapshot snapshot,

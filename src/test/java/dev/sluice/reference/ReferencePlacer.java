@@ -362,7 +362,7 @@ final class ReferencePlacer {
               spec.levels(),
               nodes.options.placement().mixedProfile(),
               nodes.options.placement().balanced(),
-              nodes.members(flavor),
+              nodes.open(flavor),
               nodes.used(flavor.name(), uses),
               flavor.tolerations(),
               nodes.flaw);

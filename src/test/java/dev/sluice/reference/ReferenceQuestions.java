@@ -85,7 +85,7 @@ final class ReferenceQuestions {
   }
 
   private ReferenceNominated considered(ReferenceEntry entry, ClusterQueueSpec queue) {
-    return new ReferenceNominator(rules)
+    return new ReferenceNominator(rules, world.reservations)
         .consider(entry, queue, world.snapshot(), Map.of(), Map.of());
   }
 
@@ -186,13 +186,19 @@ final class ReferenceQuestions {
                           .assign(shape));
           return result.mode() == Mode.FIT
               && !world.budgets.refuses(entry, queue.name(), result.usage())
-              && !world.reservations.refuses(
-                  entry, queue.name(), result.usage(), now.tree(), Set.of());
+              && !world.reservations.refuses(entry, queue.name(), result, now.tree(), Set.of());
         };
     RequestShape shape = entry.shape();
     if (world.budgets.refuses(entry, queue.name())) {
       return false;
     }
+    rules.nodes().closed = world.reservations.closedTo(entry, queue);
+    boolean open = fitsInPart(shape, fits);
+    rules.nodes().closed = Set.of();
+    return open || fitsInPart(shape, fits);
+  }
+
+  private static boolean fitsInPart(RequestShape shape, Predicate<RequestShape> fits) {
     return fits.test(shape)
         || new ReferenceReduction(shape).most(fits::test, good -> good).isPresent();
   }

@@ -6,6 +6,7 @@ import dev.sluice.core.model.ClusterQueueSpec.PreemptionPolicies.ReclaimWithinCo
 import dev.sluice.core.model.ClusterQueueSpec.PreemptionPolicies.WithinClusterQueue;
 import dev.sluice.core.model.FlavorResource;
 import dev.sluice.core.model.LocalQueueId;
+import dev.sluice.core.model.PodSetAssignment;
 import dev.sluice.core.model.PodSetRequest;
 import dev.sluice.core.model.SchedulerEvent.ReservedCapacity;
 import dev.sluice.core.model.SchedulerEvent.ReservedCapacity.Occurrence;
@@ -13,6 +14,7 @@ import dev.sluice.core.model.SchedulerEvent.ReservedCapacity.Scope;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -87,15 +89,16 @@ final class ReferenceReservations {
   boolean refuses(
       ReferenceEntry entry,
       String queue,
-      Map<FlavorResource, Long> uses,
+      ReferenceAssigner.Result result,
       ReferenceTree tree,
       Set<String> targets) {
+    Newcomer newcomer = new Newcomer(entry, queue, result.usage(), result.podSets(), targets);
     for (ReservedCapacity each : all) {
       for (Occurrence occurrence : each.occurrences()) {
         Instant at = occurrence.start().isBefore(now) ? now : occurrence.start();
         if (occurrence.end().isAfter(now)
             && at.isBefore(end(entry.id.uid(), now))
-            && disturbs(new Newcomer(entry, queue, uses, targets), each, at, tree)) {
+            && disturbs(newcomer, each, at, tree)) {
           return true;
         }
       }
@@ -104,7 +107,33 @@ final class ReferenceReservations {
   }
 
   private record Newcomer(
-      ReferenceEntry entry, String queue, Map<FlavorResource, Long> uses, Set<String> targets) {}
+      ReferenceEntry entry,
+      String queue,
+      Map<FlavorResource, Long> uses,
+      List<PodSetAssignment> places,
+      Set<String> targets) {}
+
+  /** The nodes that a Workload would be in the way on. */
+  Set<Scope.OfNodes> closedTo(ReferenceEntry entry, ClusterQueueSpec queue) {
+    Set<Scope.OfNodes> closed = new HashSet<>();
+    for (ReservedCapacity each : all) {
+      for (Occurrence occurrence : each.occurrences()) {
+        Instant at = occurrence.start().isBefore(now) ? now : occurrence.start();
+        if (each.scope() instanceof Scope.OfNodes scope
+            && occurrence.end().isAfter(now)
+            && at.isBefore(end(entry.id.uid(), now))
+            && !(leaves(entry, queue, queue.name()) && at.isAfter(now))) {
+          closed.add(scope);
+        }
+      }
+    }
+    return closed;
+  }
+
+  private boolean leaves(ReferenceEntry entry, ClusterQueueSpec queue, String owner) {
+    boolean guaranteed = entry.workload().shape().guaranteed() && queue.rules().countsPreemptible();
+    return entry.workload().evictable() && !guaranteed && mayBePreempted(queue.name(), owner);
+  }
 
   private boolean disturbs(
       Newcomer newcomer, ReservedCapacity kept, Instant at, ReferenceTree before) {
@@ -115,9 +144,15 @@ final class ReferenceReservations {
     if (!world.queues.containsKey(owner) || !before.tree(queue.name()).contains(owner)) {
       return false;
     }
-    boolean guaranteed = entry.workload().shape().guaranteed() && queue.rules().countsPreemptible();
-    boolean leaves =
-        entry.workload().evictable() && !guaranteed && mayBePreempted(queue.name(), owner);
+    boolean leaves = leaves(entry, queue, owner);
+    if (kept.scope() instanceof Scope.OfNodes scope) {
+      boolean inside =
+          world.nodes.areOn(newcomer.places(), scope)
+              || newcomer.uses().entrySet().stream()
+                  .anyMatch(
+                      use -> use.getValue() > 0 && world.nodes.isOf(use.getKey().flavor(), scope));
+      return inside && !(leaves && at.isAfter(now));
+    }
     if (kept.scope() instanceof Scope.OfFlavors(var flavors)) {
       return newcomer.uses().entrySet().stream()
               .anyMatch(use -> use.getValue() > 0 && flavors.contains(use.getKey().flavor()))

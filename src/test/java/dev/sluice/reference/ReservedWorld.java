@@ -22,13 +22,22 @@ final class ReservedWorld {
 
   private final Dice dice;
 
-  private ReservedWorld(long seed) {
-    dice = new Dice(seed);
+  /** Whether windows are of nodes, too. */
+  private final boolean ofNodes;
+
+  private ReservedWorld(long seed, boolean ofNodes) {
+    this.dice = new Dice(seed);
+    this.ofNodes = ofNodes;
   }
 
   /** The steps of a world, with reservations in between. */
   static List<Step> steps(long seed, List<Step> world) {
-    return new ReservedWorld(seed).weave(world);
+    return new ReservedWorld(seed, false).weave(world);
+  }
+
+  /** The steps of a world whose pods are placed, with windows of nodes in between. */
+  static List<Step> placed(long seed, List<Step> world) {
+    return new ReservedWorld(seed, true).weave(world);
   }
 
   private List<Step> weave(List<Step> world) {
@@ -58,16 +67,23 @@ final class ReservedWorld {
   private SchedulerEvent reservations() {
     List<ReservedCapacity> kept = new ArrayList<>();
     for (int i = dice.below(4); i > 0; i--) {
-      boolean window = dice.chance(20);
+      boolean window = dice.chance(ofNodes ? 70 : 20);
+      Scope scope = window ? underMaintenance() : queue();
       kept.add(
           new ReservedCapacity(
               "r-" + i,
-              window ? new Scope.OfFlavors(Set.of("f-" + dice.below(3))) : queue(),
+              scope,
               window ? Users.NOBODY : users(),
               !window && dice.chance(30),
               occurrences()));
     }
     return new SchedulerEvent.ReservationsChanged(kept);
+  }
+
+  private Scope underMaintenance() {
+    return ofNodes && dice.chance(85)
+        ? new Scope.OfNodes(RandomNodes.some(dice))
+        : new Scope.OfFlavors(Set.of("f-" + dice.below(3)));
   }
 
   private Scope queue() {

@@ -65,6 +65,26 @@ class TopologyEnginesTest {
         TopologyEnginesTest::fair);
   }
 
+  @Test
+  void windowsOfNodesHoldTheSame() {
+    play(
+        "windows of nodes",
+        6_000,
+        false,
+        dice -> Optional.empty(),
+        (seed, length) ->
+            ReservedWorld.placed(
+                seed, RandomWorld.placed(seed, false, Pods.ALL, false).steps(length)));
+    play(
+        "windows of nodes and preemption",
+        6_000,
+        true,
+        dice -> Optional.empty(),
+        (seed, length) ->
+            ReservedWorld.placed(
+                seed, RandomWorld.placed(seed, true, Pods.FEWER, false).steps(length)));
+  }
+
   /** Longer than others, because much is declared before anything happens. */
   private static final int LENGTH = 200;
 
@@ -86,6 +106,20 @@ class TopologyEnginesTest {
       boolean preempting,
       BiFunction<Long, Integer, List<Step>> make,
       Function<Dice, Optional<FairSharing>> sharing) {
+    play(
+        what,
+        steps,
+        preempting,
+        sharing,
+        (seed, length) -> RandomWorld.placed(seed, preempting, pods, fair).steps(length));
+  }
+
+  private static void play(
+      String what,
+      int steps,
+      boolean preempting,
+      Function<Dice, Optional<FairSharing>> sharing,
+      BiFunction<Long, Integer, List<Step>> make) {
     AtomicLong preemptions = new AtomicLong();
     AtomicLong admissions = new AtomicLong();
     Worlds.play(

@@ -13,9 +13,11 @@ import java.time.Instant;
 import java.time.ZoneId;
 import java.time.ZoneOffset;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.regex.Matcher;
@@ -31,6 +33,7 @@ public final class ReservationReader {
   private static final int MOST_SHARES = 16;
   private static final int MOST_ITEMS = 64;
   private static final int MOST_NAMES = 253;
+  private static final int MOST_LABEL = 317;
   private static final Instant LATEST = Instant.parse("9999-01-01T00:00:00Z");
   private static final Pattern TIME = Pattern.compile("([01]\\d|2[0-3]):([0-5]\\d)|24:00");
 
@@ -38,7 +41,7 @@ public final class ReservationReader {
   public enum Kind {
     /** Keeps a part of a queue's quota for its users. */
     CAPACITY_RESERVATION("CapacityReservation", "capacityreservations"),
-    /** Keeps flavors empty. */
+    /** Keeps flavors or nodes empty. */
     MAINTENANCE_WINDOW("MaintenanceWindow", "maintenancewindows");
 
     private final String apiName;
@@ -111,7 +114,7 @@ public final class ReservationReader {
     Scope scope =
         switch (kind) {
           case CAPACITY_RESERVATION -> new Scope.OfQueue(queue(), shares());
-          case MAINTENANCE_WINDOW -> new Scope.OfFlavors(flavors());
+          case MAINTENANCE_WINDOW -> underMaintenance();
         };
     Set<LocalQueueId> localQueues = new HashSet<>();
     List<String> priorityClasses = List.of();
@@ -168,12 +171,34 @@ public final class ReservationReader {
     return items;
   }
 
-  private Set<String> flavors() {
+  private Scope underMaintenance() {
     List<String> flavors = names("spec.flavors", "flavors");
-    if (faults.isEmpty() && flavors.isEmpty()) {
-      fault("spec.flavors", "0 items", "must have 1 to " + MOST_ITEMS);
+    Map<String, String> labels = nodeLabels();
+    if (faults.isEmpty() && flavors.isEmpty() == labels.isEmpty()) {
+      fault(
+          "spec.flavors",
+          flavors.size() + " items",
+          "must have 1 to " + MOST_ITEMS + ", or none beside spec.nodeLabels");
     }
-    return new HashSet<>(flavors);
+    return labels.isEmpty()
+        ? new Scope.OfFlavors(new HashSet<>(flavors))
+        : new Scope.OfNodes(labels);
+  }
+
+  private Map<String, String> nodeLabels() {
+    Map<String, String> labels = new HashMap<>();
+    JsonNode all = JsonFields.at(spec, "nodeLabels");
+    if (all.size() > MOST_SHARES) {
+      fault("spec.nodeLabels", all.size() + " labels", "must have 1 to " + MOST_SHARES);
+      return labels;
+    }
+    for (Map.Entry<String, JsonNode> each : all.properties()) {
+      if (each.getKey().length() > MOST_LABEL || !each.getValue().isTextual()) {
+        fault("spec.nodeLabels", each.getKey(), "must be labels of nodes, such as rack: r7");
+      }
+      labels.put(each.getKey(), each.getValue().asText());
+    }
+    return labels;
   }
 
   private List<Share> shares() {

@@ -9,10 +9,12 @@ import dev.sluice.core.model.FlavorResource;
 import dev.sluice.core.model.LocalQueueId;
 import dev.sluice.core.model.PodSetRequest;
 import dev.sluice.core.model.ResourceAmounts;
+import dev.sluice.core.model.SchedulerEvent.ReservedCapacity.Scope;
 import dev.sluice.core.queue.ClusterQueueCache;
 import dev.sluice.core.queue.QueuedWorkload;
 import dev.sluice.core.queue.QuotaHolder;
 import dev.sluice.core.scheduling.BudgetCheck;
+import dev.sluice.core.scheduling.flavor.Assignment;
 import dev.sluice.core.scheduling.flavor.Assignment.PairAmount;
 import dev.sluice.core.scheduling.preemption.PreemptionTarget;
 import java.math.BigDecimal;
@@ -23,6 +25,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -182,14 +185,20 @@ final class BudgetKeeper implements BudgetCheck, Budgets.ScopeLookup {
   }
 
   @Override
+  public Set<Scope.OfNodes> closedTo(QueuedWorkload workload, ClusterQueueCache queue) {
+    return Set.of();
+  }
+
+  @Override
   public Optional<Explanation> of(
       QueuedWorkload workload,
       ClusterQueueCache queue,
-      List<PairAmount> usage,
+      Assignment assignment,
       List<PreemptionTarget> targets) {
     return budgets.isEmpty()
         ? Optional.empty()
-        : budgets.refusal(use(workload, queue, usage), workload.equivalenceClass().shape().run());
+        : budgets.refusal(
+            use(workload, queue, assignment.usage()), workload.equivalenceClass().shape().run());
   }
 
   @Override

@@ -612,7 +612,9 @@ public final class Engine {
     if (!deciding) {
       return CycleHeads.none();
     }
+    topologyCache.close(reservations.reservations().closedNow());
     secondPasses.run(now, workloads::requeueReplacement);
+    topologyCache.close(Set.of());
     return waiting.heads();
   }
 

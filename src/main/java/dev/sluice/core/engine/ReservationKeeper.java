@@ -4,17 +4,22 @@ import dev.sluice.core.backfill.PlannedStarts;
 import dev.sluice.core.model.BackfillRules;
 import dev.sluice.core.model.BackfillRules.UnknownRunTime;
 import dev.sluice.core.model.Explanation;
+import dev.sluice.core.model.Flavor;
 import dev.sluice.core.model.FlavorResource;
 import dev.sluice.core.model.SchedulerEvent.ReservedCapacity;
+import dev.sluice.core.model.SchedulerEvent.ReservedCapacity.Scope;
 import dev.sluice.core.queue.ClusterQueueCache;
 import dev.sluice.core.queue.QueuedWorkload;
 import dev.sluice.core.reservation.Reservations;
 import dev.sluice.core.scheduling.BudgetCheck;
+import dev.sluice.core.scheduling.flavor.Assignment;
 import dev.sluice.core.scheduling.flavor.Assignment.PairAmount;
 import dev.sluice.core.scheduling.preemption.PreemptionTarget;
+import dev.sluice.core.topology.TopologyUsage;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.stream.Collectors;
@@ -88,12 +93,17 @@ final class ReservationKeeper implements BudgetCheck, Reservations.Lookup {
   public Optional<Explanation> of(
       QueuedWorkload workload,
       ClusterQueueCache queue,
-      List<PairAmount> usage,
+      Assignment assignment,
       List<PreemptionTarget> targets) {
-    Optional<Explanation> overBudget = budgets.of(workload, queue, usage, targets);
+    Optional<Explanation> overBudget = budgets.of(workload, queue, assignment, targets);
     return overBudget.isPresent() || reservations.isEmpty()
         ? overBudget
-        : reservations.refusal(workload, queue, usage, uids(targets));
+        : reservations.refusal(workload, queue, assignment, uids(targets));
+  }
+
+  @Override
+  public Set<Scope.OfNodes> closedTo(QueuedWorkload workload, ClusterQueueCache queue) {
+    return reservations.isEmpty() ? Set.of() : reservations.closedTo(workload, queue);
   }
 
   private static Set<String> uids(List<PreemptionTarget> targets) {
@@ -128,6 +138,17 @@ final class ReservationKeeper implements BudgetCheck, Reservations.Lookup {
   @Override
   public FlavorResource pair(int number) {
     return specRegistry.pairs.pair(number);
+  }
+
+  @Override
+  public Map<String, String> labels(String flavor) {
+    Flavor known = specRegistry.flavors.get(flavor);
+    return known == null ? Map.of() : known.nodeLabels();
+  }
+
+  @Override
+  public boolean areOn(TopologyUsage places, Scope.OfNodes scope) {
+    return specRegistry.topologies.areOn(places, scope);
   }
 
   @Override

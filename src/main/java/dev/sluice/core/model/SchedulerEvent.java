@@ -209,7 +209,7 @@ public sealed interface SchedulerEvent {
     public String title() {
       return switch (scope) {
         case Scope.OfQueue _ -> "CapacityReservation " + name;
-        case Scope.OfFlavors _ -> "MaintenanceWindow " + name;
+        case Scope.OfFlavors _, Scope.OfNodes _ -> "MaintenanceWindow " + name;
       };
     }
 
@@ -234,6 +234,22 @@ public sealed interface SchedulerEvent {
 
         public OfFlavors {
           flavors = Set.copyOf(flavors);
+        }
+      }
+
+      /**
+       * Everything that nodes with these labels have: places on them, and each flavor all of whose
+       * nodes have them.
+       */
+      record OfNodes(Map<String, String> labels) implements Scope {
+
+        public OfNodes {
+          labels = MapCopies.of(labels);
+        }
+
+        /** Whether something with such labels is one of them. */
+        public boolean includes(Map<String, String> others) {
+          return others.entrySet().containsAll(labels.entrySet());
         }
       }
     }

@@ -14,16 +14,22 @@ import dev.sluice.core.model.SchedulerEvent.ReservedCapacity.Share;
 import dev.sluice.core.queue.ClusterQueueCache;
 import dev.sluice.core.queue.QueuedWorkload;
 import dev.sluice.core.queue.QuotaHolder;
+import dev.sluice.core.scheduling.flavor.Assignment;
 import dev.sluice.core.scheduling.flavor.Assignment.PairAmount;
+import dev.sluice.core.topology.TopologyUsage;
 import java.math.BigDecimal;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
+import java.util.TreeMap;
+import java.util.function.IntPredicate;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -47,6 +53,12 @@ public final class Reservations {
     /** The flavor and the resource with this number. */
     FlavorResource pair(int number);
 
+    /** The labels that all nodes of a flavor have; empty if there is no such flavor. */
+    Map<String, String> labels(String flavor);
+
+    /** Whether some of the places are on nodes of a scope. */
+    boolean areOn(TopologyUsage places, Scope.OfNodes scope);
+
     /** How long a Workload has its quota at most, in microseconds; {@link #NEVER}. */
     long longest(String uid);
   }
@@ -54,12 +66,14 @@ public final class Reservations {
   /**
    * A head that asks.
    *
+   * @param places what it would use of nodes; null without places
    * @param targets UIDs of the Workloads that are evicted for it
    */
   private record Candidate(
       QueuedWorkload workload,
       ClusterQueueCache queue,
       List<PairAmount> usage,
+      @Nullable TopologyUsage places,
       Set<String> targets) {}
 
   private final Lookup lookup;
@@ -173,31 +187,70 @@ public final class Reservations {
     admissions.clear();
   }
 
+  /** The nodes that a Workload of a queue may not get, because it would be in a window's way. */
+  public Set<Scope.OfNodes> closedTo(QueuedWorkload workload, ClusterQueueCache queue) {
+    if (all.stream().noneMatch(each -> each.scope() instanceof Scope.OfNodes)) {
+      return Set.of();
+    }
+    Candidate candidate = new Candidate(workload, queue, List.of(), null, Set.of());
+    Set<Scope.OfNodes> closed = new HashSet<>();
+    for (ReservedCapacity each : all) {
+      if (each.scope() instanceof Scope.OfNodes scope && conflict(candidate, each).isPresent()) {
+        closed.add(scope);
+      }
+    }
+    return closed;
+  }
+
+  /** The nodes on which nobody may be at present. */
+  public Set<Scope.OfNodes> closedNow() {
+    Set<Scope.OfNodes> closed = new HashSet<>();
+    for (ReservedCapacity each : all) {
+      if (each.scope() instanceof Scope.OfNodes scope && each.at(now).isPresent()) {
+        closed.add(scope);
+      }
+    }
+    return closed;
+  }
+
   /**
-   * Why a head is held that would use so much; empty if it is in nobody's way.
+   * Why a head is held that would get this; empty if it is in nobody's way.
    *
    * @param targets UIDs of the Workloads that are evicted for it
    */
   public Optional<Explanation> refusal(
       QueuedWorkload workload,
       ClusterQueueCache queue,
-      List<PairAmount> usage,
+      Assignment assignment,
       Set<String> targets) {
-    Candidate candidate = new Candidate(workload, queue, usage, targets);
-    long end = after(micros(now), lookup.longest(workload.id().uid()));
+    Candidate candidate =
+        new Candidate(workload, queue, assignment.usage(), assignment.places().usage(), targets);
     for (ReservedCapacity each : all) {
-      if (uses(candidate, each)) {
-        for (Occurrence occurrence : each.occurrences()) {
-          long at = Math.max(micros(now), micros(occurrence.start()));
-          if (micros(occurrence.end()) > micros(now)
-              && at < end
-              && isInTheWay(candidate, each, at)) {
-            return Optional.of(held(each, occurrence, end));
-          }
-        }
+      Optional<Occurrence> conflict =
+          uses(candidate, each) ? conflict(candidate, each) : Optional.empty();
+      if (conflict.isPresent()) {
+        return Optional.of(held(each, conflict.get(), end(candidate)));
       }
     }
     return Optional.empty();
+  }
+
+  /** The first time at which a head would be in the way; empty if there is none. */
+  private Optional<Occurrence> conflict(Candidate candidate, ReservedCapacity reserved) {
+    long end = end(candidate);
+    for (Occurrence occurrence : reserved.occurrences()) {
+      long at = Math.max(micros(now), micros(occurrence.start()));
+      if (micros(occurrence.end()) > micros(now)
+          && at < end
+          && isInTheWay(candidate, reserved, at)) {
+        return Optional.of(occurrence);
+      }
+    }
+    return Optional.empty();
+  }
+
+  private long end(Candidate candidate) {
+    return after(micros(now), lookup.longest(candidate.workload().id().uid()));
   }
 
   /** Whether a head would use capacity of a kind that isn't kept for it at some time. */
@@ -207,6 +260,10 @@ public final class Reservations {
           candidate.usage().stream()
               .anyMatch(
                   each -> each.amount() > 0 && flavors.contains(lookup.pair(each.pair()).flavor()));
+      case Scope.OfNodes scope ->
+          (candidate.places() != null && lookup.areOn(candidate.places(), scope))
+              || candidate.usage().stream()
+                  .anyMatch(each -> each.amount() > 0 && isOf(each.pair(), scope));
       case Scope.OfQueue(var name, var shares) -> {
         ClusterQueueCache keptQueue = lookup.queue(name);
         yield keptQueue != null
@@ -216,6 +273,11 @@ public final class Reservations {
                 .anyMatch(each -> each.amount() > 0 && share(shares, each.pair()) > 0);
       }
     };
+  }
+
+  /** Whether all nodes of a flavor are of a scope. */
+  private boolean isOf(int pair, Scope.OfNodes scope) {
+    return scope.includes(lookup.labels(lookup.pair(pair).flavor()));
   }
 
   static boolean isUser(
@@ -312,20 +374,13 @@ public final class Reservations {
 
   private List<QuotaHolder> overstaying(ReservedCapacity reserved, Set<String> leaving) {
     return switch (reserved.scope()) {
-      case Scope.OfFlavors(var flavors) -> {
-        List<QuotaHolder> inside = new ArrayList<>();
-        for (ClusterQueueCache queue : lookup.queues()) {
-          queue
-              .holders()
-              .forEach(
-                  holder -> {
-                    if (holder.evictable() && !holder.evicted() && usesAny(holder, flavors)) {
-                      inside.add(holder);
-                    }
-                  });
-        }
-        yield inside;
-      }
+      case Scope.OfFlavors(var flavors) ->
+          inside(holder -> usesAny(holder, pair -> flavors.contains(lookup.pair(pair).flavor())));
+      case Scope.OfNodes scope ->
+          inside(
+              holder ->
+                  (holder.topology() != null && lookup.areOn(holder.topology(), scope))
+                      || usesAny(holder, pair -> isOf(pair, scope)));
       case Scope.OfQueue(var name, var shares) -> {
         ClusterQueueCache keptQueue = lookup.queue(name);
         yield keptQueue == null
@@ -335,9 +390,24 @@ public final class Reservations {
     };
   }
 
-  private boolean usesAny(QuotaHolder holder, Set<String> flavors) {
+  private List<QuotaHolder> inside(Predicate<QuotaHolder> isInside) {
+    List<QuotaHolder> inside = new ArrayList<>();
+    for (ClusterQueueCache queue : lookup.queues()) {
+      queue
+          .holders()
+          .forEach(
+              holder -> {
+                if (holder.evictable() && !holder.evicted() && isInside.test(holder)) {
+                  inside.add(holder);
+                }
+              });
+    }
+    return inside;
+  }
+
+  private static boolean usesAny(QuotaHolder holder, IntPredicate pairs) {
     for (int i = 0; i < holder.size(); i++) {
-      if (holder.amount(i) > 0 && flavors.contains(lookup.pair(holder.pair(i)).flavor())) {
+      if (holder.amount(i) > 0 && pairs.test(holder.pair(i))) {
         return true;
       }
     }
@@ -365,6 +435,13 @@ public final class Reservations {
     switch (reserved.scope()) {
       case Scope.OfFlavors(var flavors) ->
           text.append(String.join(", ", flavors.stream().sorted().toList())).append(" empty");
+      case Scope.OfNodes(var labels) ->
+          text.append("nodes with ")
+              .append(
+                  String.join(
+                      ", ",
+                      new TreeMap<>(labels).entrySet().stream().map(Object::toString).toList()))
+              .append(" empty");
       case Scope.OfQueue(var name, var shares) ->
           text.append(
                   String.join(

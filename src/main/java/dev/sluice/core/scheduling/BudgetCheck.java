@@ -1,12 +1,15 @@
 package dev.sluice.core.scheduling;
 
 import dev.sluice.core.model.Explanation;
+import dev.sluice.core.model.SchedulerEvent.ReservedCapacity.Scope;
 import dev.sluice.core.queue.ClusterQueueCache;
 import dev.sluice.core.queue.QueuedWorkload;
+import dev.sluice.core.scheduling.flavor.Assignment;
 import dev.sluice.core.scheduling.flavor.Assignment.PairAmount;
 import dev.sluice.core.scheduling.preemption.PreemptionTarget;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 
 /**
  * What budgets (docs/budgets.md#what-holds-a-workload) and reservations of capacity
@@ -17,15 +20,18 @@ public interface BudgetCheck {
   /** Why a head is held whatever its flavors; empty if it may be nominated. */
   Optional<Explanation> beforeFlavors(QueuedWorkload workload, ClusterQueueCache queue);
 
+  /** The nodes that a Workload may not get. */
+  Set<Scope.OfNodes> closedTo(QueuedWorkload workload, ClusterQueueCache queue);
+
   /**
-   * Why a head is held that would use so much; empty if all let it start.
+   * Why a head is held that would get this; empty if all let it start.
    *
    * @param targets the Workloads that are evicted for it
    */
   Optional<Explanation> of(
       QueuedWorkload workload,
       ClusterQueueCache queue,
-      List<PairAmount> usage,
+      Assignment assignment,
       List<PreemptionTarget> targets);
 
   /** Records that the cycle admits a head, so that no later one is promised the same. */

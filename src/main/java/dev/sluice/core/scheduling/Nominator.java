@@ -6,6 +6,7 @@ import dev.sluice.core.model.Flavor;
 import dev.sluice.core.model.Instants;
 import dev.sluice.core.model.PreemptionProtection;
 import dev.sluice.core.model.QueueRules.CostRules.CheapestFirst;
+import dev.sluice.core.model.SchedulerEvent.ReservedCapacity.Scope;
 import dev.sluice.core.queue.ClusterQueueCache;
 import dev.sluice.core.queue.FlavorProgress;
 import dev.sluice.core.queue.QueuedWorkload;
@@ -34,6 +35,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.function.BooleanSupplier;
 import java.util.function.Function;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /** Finds flavors for a head and, if these need preemption, targets. */
@@ -41,6 +43,7 @@ final class Nominator {
 
   private final Map<String, Flavor> flavors;
   private final TopologyCache topologies;
+  private final BudgetCheck budgets;
   private final PreemptionStrategy preemption;
   private final PreemptionTime time;
   private final FlavorCosts costs;
@@ -61,6 +64,7 @@ final class Nominator {
   Nominator(
       Map<String, Flavor> flavors,
       TopologyCache topologies,
+      BudgetCheck budgets,
       PreemptionStrategy preemption,
       PreemptionTime time,
       FlavorCosts costs,
@@ -68,6 +72,7 @@ final class Nominator {
     this.costs = costs;
     this.flavors = flavors;
     this.topologies = topologies;
+    this.budgets = budgets;
     this.preemption = preemption;
     this.time = time;
     this.cycle = cycle;
@@ -122,13 +127,18 @@ final class Nominator {
       QueuedWorkload head, ClusterQueueCache queue, int @Nullable [] resume, Search search) {
     Simulations simulations = new Simulations(head, queue);
     FlavorCosts.Search asked = new FlavorCosts.Search(costs, waitsForCheaperUntil(head, queue));
-    return inFullOrInPart(
+    return onOpenNodes(
         head,
         queue,
-        search,
-        simulations,
-        resourceDemand ->
-            FlavorAssigner.assign(flavors, topologies, simulations, resourceDemand, resume, asked));
+        () ->
+            inFullOrInPart(
+                head,
+                queue,
+                search,
+                simulations,
+                resourceDemand ->
+                    FlavorAssigner.assign(
+                        flavors, topologies, simulations, resourceDemand, resume, asked)));
   }
 
   /**
@@ -152,19 +162,42 @@ final class Nominator {
   NominatedWorkload renominate(NominatedWorkload before) {
     asReserved = false;
     Simulations simulations = new Simulations(before.item(), before.queue());
-    return inFullOrInPart(
+    return onOpenNodes(
         before.item(),
         before.queue(),
-        before.search(),
-        simulations,
-        resourceDemand ->
-            FlavorAssigner.reassign(
-                flavors,
-                topologies,
+        () ->
+            inFullOrInPart(
+                before.item(),
+                before.queue(),
+                before.search(),
                 simulations,
-                resourceDemand,
-                before.assignment().chosen(),
-                new FlavorCosts.Search(costs, Long.MIN_VALUE)));
+                resourceDemand ->
+                    FlavorAssigner.reassign(
+                        flavors,
+                        topologies,
+                        simulations,
+                        resourceDemand,
+                        before.assignment().chosen(),
+                        new FlavorCosts.Search(costs, Long.MIN_VALUE))));
+  }
+
+  /**
+   * Nominates a head away from the nodes that are closed to it. If only those have room, it is
+   * nominated for them, and held for that.
+   */
+  private NominatedWorkload onOpenNodes(
+      QueuedWorkload head, ClusterQueueCache queue, Supplier<NominatedWorkload> nomination) {
+    Set<Scope.OfNodes> closed =
+        queue.topologyAware() ? budgets.closedTo(head, queue) : Set.<Scope.OfNodes>of();
+    if (!closed.isEmpty()) {
+      topologies.close(closed);
+      NominatedWorkload found = nomination.get();
+      topologies.close(Set.of());
+      if (found.succeeds()) {
+        return found;
+      }
+    }
+    return nomination.get();
   }
 
   /**

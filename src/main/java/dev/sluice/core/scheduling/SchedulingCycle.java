@@ -79,7 +79,8 @@ public final class SchedulingCycle {
       FlavorCosts costs,
       long number) {
     this.ordering = new QueuePriorityOrdering(policy.ordering());
-    this.nominator = new Nominator(flavors, topologies, policy.preemption(), time, costs, number);
+    this.nominator =
+        new Nominator(flavors, topologies, budgets, policy.preemption(), time, costs, number);
     this.recomputesTargets = policy.recomputesTargets();
     this.recomputesPlaces = topologies.options().recomputes();
     this.rules = rules;
@@ -170,8 +171,8 @@ public final class SchedulingCycle {
     if (admittedFamilies.contains(family(workload)) || !movesFrom(workload).isEmpty()) {
       return Fit.NOT_THIS_ONE;
     }
-    List<PairAmount> usage = entry.assignment().usage();
-    return budgets.of(workload, queue, usage, List.of()).isEmpty() && mayStart.test(usage)
+    return budgets.of(workload, queue, entry.assignment(), List.of()).isEmpty()
+            && mayStart.test(entry.assignment().usage())
         ? new Fit(true, Optional.of(admit(entry)))
         : Fit.NOT_THIS_ONE;
   }
@@ -294,8 +295,7 @@ public final class SchedulingCycle {
       return notProcessed(entry);
     }
     Optional<Explanation> overBudget =
-        budgets.of(
-            entry.item(), entry.queue(), entry.assignment().usage(), entry.preemptionTargets());
+        budgets.of(entry.item(), entry.queue(), entry.assignment(), entry.preemptionTargets());
     if (overBudget.isPresent()) {
       return new CycleOutcome.OverBudget(entry.item(), entry.queue(), true, overBudget.get());
     }

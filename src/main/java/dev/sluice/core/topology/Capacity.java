@@ -76,11 +76,7 @@ final class Capacity {
     int last = tree.levels() - 1;
     Pods leader = request.leader();
     fits(request.pods(), resources, empty, null, pods[last]);
-    for (int i = 0; i < closed.length; i++) {
-      if (closed[i]) {
-        pods[last][i] = 0;
-      }
-    }
+    exclude(closed, pods[last]);
     if (leader == null) {
       podsBesideLeader = pods;
       slicesBesideLeader = slices;
@@ -239,6 +235,24 @@ final class Capacity {
       boolean empty,
       @Nullable Pods before,
       long[] result) {
+    countRoom(each, resources, empty, before, result);
+    exclude(tree.closed(), result);
+  }
+
+  private static void exclude(boolean[] excluded, long[] result) {
+    for (int i = 0; i < excluded.length; i++) {
+      if (excluded[i]) {
+        result[i] = 0;
+      }
+    }
+  }
+
+  private void countRoom(
+      Pods each,
+      ToIntFunction<String> resources,
+      boolean empty,
+      @Nullable Pods before,
+      long[] result) {
     if (tree.judgesNodes()) {
       new NodeRoom(tree, resources, empty).count(each, before, result);
       return;
@@ -258,12 +272,7 @@ final class Capacity {
     if (!tree.spec().endsAtNodes()) {
       return;
     }
-    boolean[] excluded = tree.filter().excluded(each.constraints());
-    for (int i = 0; i < excluded.length; i++) {
-      if (excluded[i]) {
-        result[i] = 0;
-      }
-    }
+    exclude(tree.filter().excluded(each.constraints()), result);
   }
 
   private long @Nullable [] available(int resource, boolean empty) {

@@ -4,6 +4,7 @@ import dev.sluice.core.model.ClusterNode;
 import dev.sluice.core.model.Flavor;
 import dev.sluice.core.model.PodSetAssignment;
 import dev.sluice.core.model.ResourceAmounts;
+import dev.sluice.core.model.SchedulerEvent.ReservedCapacity.Scope;
 import dev.sluice.core.model.TopologyAssignment;
 import dev.sluice.core.model.TopologyOptions;
 import dev.sluice.core.model.TopologyRequest;
@@ -13,6 +14,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collection;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -50,6 +52,11 @@ public final class TopologyCache {
   private final Map<String, TopologyTree> trees = new HashMap<>();
   private final Map<Slot.Key, Slot> slots = new HashMap<>();
   private final Map<String, Integer> resources = new HashMap<>();
+
+  /** The domains with nodes of a scope; forgotten when a node, a flavor or a topology changes. */
+  private final Map<Scope.OfNodes, Set<Slot.Key>> domainsOf = new HashMap<>();
+
+  private Set<Scope.OfNodes> closed = Set.of();
 
   /** An empty cache. */
   public TopologyCache(TopologyOptions options) {
@@ -93,6 +100,7 @@ public final class TopologyCache {
     if (topology.equals(topologies.put(topology.name(), topology))) {
       return false;
     }
+    domainsOf.clear();
     dropTreesOf(topology.name());
     return true;
   }
@@ -102,6 +110,7 @@ public final class TopologyCache {
     if (topologies.remove(name) == null) {
       return false;
     }
+    domainsOf.clear();
     dropTreesOf(name);
     return true;
   }
@@ -123,6 +132,7 @@ public final class TopologyCache {
   /** Sets a flavor. */
   public void set(Flavor flavor) {
     if (!flavor.equals(flavors.put(flavor.name(), flavor))) {
+      domainsOf.clear();
       dropTree(flavor.name());
     }
   }
@@ -130,6 +140,7 @@ public final class TopologyCache {
   /** Removes a flavor. */
   public void removeFlavor(String name) {
     flavors.remove(name);
+    domainsOf.clear();
     dropTree(name);
   }
 
@@ -148,6 +159,7 @@ public final class TopologyCache {
   }
 
   private boolean changed(@Nullable ClusterNode before, @Nullable ClusterNode after) {
+    domainsOf.clear();
     boolean any = false;
     for (Flavor flavor : flavors.values()) {
       boolean had = isMember(before, flavor);
@@ -238,7 +250,62 @@ public final class TopologyCache {
     }
     TopologyTree tree = build(flavor, spec);
     trees.put(flavorName, tree);
+    tree.close(closedLeaves(tree, flavorName));
     return tree;
+  }
+
+  /**
+   * Closes nodes to the searches that follow, and opens all others. Of a domain with several nodes
+   * nobody knows which of them pods run on, so that it is closed if one of them is.
+   */
+  public void close(Set<Scope.OfNodes> scopes) {
+    if (!closed.equals(scopes)) {
+      closed = scopes;
+      trees.forEach((flavor, tree) -> tree.close(closedLeaves(tree, flavor)));
+    }
+  }
+
+  private boolean[] closedLeaves(TopologyTree tree, String flavor) {
+    if (closed.isEmpty()) {
+      return NodeFilter.NONE;
+    }
+    boolean[] leaves = new boolean[tree.leaves()];
+    for (int leaf = 0; leaf < leaves.length; leaf++) {
+      Slot.Key key = key(flavor, tree.spec().endsAtNodes(), tree.idOf(leaf));
+      for (Scope.OfNodes scope : closed) {
+        leaves[leaf] |= domainsOf(scope).contains(key);
+      }
+    }
+    return leaves;
+  }
+
+  /** Whether a usage is in a domain with nodes of a scope. */
+  public boolean areOn(TopologyUsage places, Scope.OfNodes scope) {
+    return places.isIn(domainsOf(scope));
+  }
+
+  private Set<Slot.Key> domainsOf(Scope.OfNodes scope) {
+    return domainsOf.computeIfAbsent(scope, this::findDomains);
+  }
+
+  private Set<Slot.Key> findDomains(Scope.OfNodes scope) {
+    Set<Slot.Key> domains = new HashSet<>();
+    for (ClusterNode node : nodes.values()) {
+      if (scope.includes(node.labels())) {
+        for (Flavor flavor : flavors.values()) {
+          TopologySpec spec = topologies.get(flavor.topology());
+          if (spec != null && hasLabels(node, flavor)) {
+            // A missing label is no domain's value.
+            List<String> values =
+                spec.assignedLevels().stream()
+                    .map(level -> node.labels().getOrDefault(level, ""))
+                    .toList();
+            domains.add(key(flavor.name(), spec.endsAtNodes(), values));
+          }
+        }
+      }
+    }
+    return domains;
   }
 
   /**
@@ -316,8 +383,11 @@ public final class TopologyCache {
   }
 
   private Slot slot(String flavor, boolean ofNode, List<String> values) {
-    String scope = ofNode && options.sharedHosts() ? "" : flavor;
-    return slots.computeIfAbsent(new Slot.Key(scope, values), Slot::new);
+    return slots.computeIfAbsent(key(flavor, ofNode, values), Slot::new);
+  }
+
+  private Slot.Key key(String flavor, boolean ofNode, List<String> values) {
+    return new Slot.Key(ofNode && options.sharedHosts() ? "" : flavor, values);
   }
 
   /** The number of a resource. */

@@ -42,6 +42,7 @@ public final class TopologyTree {
   private long[][] capacity = {};
   private long[][] free = {};
   private @Nullable Capacity scratch;
+  private boolean[] closed = NodeFilter.NONE;
 
   /** A node and the values of its levels. */
   private record Member(String[] path, ClusterNode node) {}
@@ -99,6 +100,16 @@ public final class TopologyTree {
     }
     this.firstNodes = eachNode && !spec.endsAtNodes() ? new int[leaves() + 1] : new int[0];
     this.filter = new NodeFilter(judgesNodes() ? numberNodes() : nodes, tolerations);
+  }
+
+  /** Sets the leaves in which searches place nothing, by number; {@link NodeFilter#NONE}. */
+  void close(boolean[] leaves) {
+    closed = leaves;
+  }
+
+  /** The leaves in which searches place nothing. */
+  boolean[] closed() {
+    return closed;
   }
 
   /** Numbers the nodes of all leaves; returns each as a list of its own, in that order. */

@@ -7,6 +7,7 @@ import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
@@ -182,6 +183,16 @@ public final class TopologyUsage {
       }
     }
     return more.isEmpty() ? null : new TopologyUsage(more);
+  }
+
+  /** Whether some of it is in one of these domains. */
+  boolean isIn(Set<Slot.Key> domains) {
+    for (Amount each : amounts) {
+      if (domains.contains(each.slot.key)) {
+        return true;
+      }
+    }
+    return false;
   }
 
   /**

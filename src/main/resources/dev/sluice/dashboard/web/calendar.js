@@ -1,4 +1,4 @@
-// When capacity is reserved, and flavors are under maintenance: on one time axis, and as a list.
+// When capacity is reserved, and flavors or nodes are under maintenance: on one time axis, and as a list.
 
 import {h} from './dom.js';
 import {get} from './api.js';

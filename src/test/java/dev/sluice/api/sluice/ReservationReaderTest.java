@@ -11,6 +11,7 @@ import dev.sluice.core.model.SchedulerEvent.ReservedCapacity.Scope;
 import dev.sluice.core.model.SchedulerEvent.ReservedCapacity.Share;
 import java.time.Instant;
 import java.util.List;
+import java.util.Map;
 import java.util.Random;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
@@ -151,6 +152,28 @@ class ReservationReaderTest {
     assertThat(read(Kind.MAINTENANCE_WINDOW, "{flavors: []}").faults())
         .extracting(SpecFault::path)
         .containsExactly("spec.flavors", "spec");
+    assertThat(read(Kind.MAINTENANCE_WINDOW, "{flavors: [f], nodeLabels: {rack: r7}}").faults())
+        .extracting(SpecFault::path)
+        .containsExactly("spec.flavors", "spec");
+    assertThat(read(Kind.MAINTENANCE_WINDOW, "{nodeLabels: {rack: 7}}").faults())
+        .extracting(SpecFault::path)
+        .containsExactly("spec.nodeLabels", "spec");
+  }
+
+  @Test
+  void aWindowMayBeOfNodesByTheirLabels() throws Exception {
+    assertThat(
+            read(
+                    Kind.MAINTENANCE_WINDOW,
+                    """
+                    nodeLabels: {rack: r7}
+                    start: '2026-01-01T00:00:00Z'
+                    end: '2026-01-01T01:00:00Z'
+                    """)
+                .spec()
+                .orElseThrow()
+                .scope())
+        .isEqualTo(new Scope.OfNodes(Map.of("rack", "r7")));
   }
 
   @Test
@@ -158,7 +181,15 @@ class ReservationReaderTest {
     Random random = new Random(7);
     String[] values = {"[]", "{}", "null", "7", "'x'", "[{}]", "[[]]", "{times: [7]}", "-9e999"};
     String[] fields = {
-      "clusterQueue", "capacity", "users", "lend", "schedule", "start", "end", "flavors"
+      "clusterQueue",
+      "capacity",
+      "users",
+      "lend",
+      "schedule",
+      "start",
+      "end",
+      "flavors",
+      "nodeLabels"
     };
     for (int i = 0; i < 2_000; i++) {
       StringBuilder text = new StringBuilder("{");

@@ -3,6 +3,7 @@ package dev.sluice.core.engine;
 import static dev.sluice.core.engine.SchedulerFixture.quota;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.sluice.core.model.BackfillRules.RunBound;
 import dev.sluice.core.model.ClusterNode;
 import dev.sluice.core.model.ClusterQueueSpec;
 import dev.sluice.core.model.ClusterQueueSpec.FlavorFungibility;
@@ -32,12 +33,16 @@ import dev.sluice.core.model.RequestShape;
 import dev.sluice.core.model.ReservingWorkload;
 import dev.sluice.core.model.ResourceGroup;
 import dev.sluice.core.model.SchedulerEvent;
+import dev.sluice.core.model.SchedulerEvent.ReservedCapacity;
 import dev.sluice.core.model.TopologyAssignment;
 import dev.sluice.core.model.TopologyOptions;
 import dev.sluice.core.model.TopologyRequest;
 import dev.sluice.core.model.TopologySpec;
+import dev.sluice.core.model.WorkloadId;
 import dev.sluice.core.scheduling.WorkloadOrdering.OrderingRules;
 import dev.sluice.core.topology.TopologyView;
+import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -104,6 +109,108 @@ class TopologyTest {
       }
     }
     return places;
+  }
+
+  private static void maintain(SchedulerFixture scheduler, Map<String, String> labels) {
+    Instant start = Instant.parse("2026-01-01T01:00:00Z");
+    scheduler.engine.apply(
+        new SchedulerEvent.ReservationsChanged(
+            List.of(
+                new ReservedCapacity(
+                    "w",
+                    new ReservedCapacity.Scope.OfNodes(labels),
+                    ReservedCapacity.Users.NOBODY,
+                    false,
+                    List.of(
+                        new ReservedCapacity.Occurrence(
+                            start, start.plus(Duration.ofHours(1))))))));
+  }
+
+  private static void pass(SchedulerFixture scheduler, int minutes) {
+    scheduler.engine.apply(
+        new SchedulerEvent.TimePassed(
+            Instant.parse("2026-01-01T00:00:00Z").plus(Duration.ofMinutes(minutes))));
+  }
+
+  @Test
+  void aRackUnderMaintenanceIsLeftOutAndEmptied() {
+    racks(scheduler, "f");
+    scheduler.queue("q", "", quota("f", 100));
+    pass(scheduler, 0);
+    RequestShape whole = shape(2, 3, TopologyRequest.required("rack"));
+    scheduler.submit("old", "q", whole, 0);
+    assertThat(scheduler.admitted()).containsExactly("old");
+    assertThat(places(scheduler, "old")).containsExactly("r1-n1=1", "r1-n2=1");
+    scheduler.finish("old");
+    maintain(scheduler, Map.of("rack", "r1"));
+    scheduler.engine.apply(
+        new SchedulerEvent.RunBounded(
+            new WorkloadId("uid-short", "ns", "short"), RunBound.of(Duration.ofMinutes(50))));
+    for (String name : List.of("long", "longer", "short")) {
+      scheduler.submit(name, "q", whole, 0);
+    }
+
+    assertThat(scheduler.admitted()).containsExactly("long", "short");
+    assertThat(places(scheduler, "long")).containsExactly("r2-n1=1", "r2-n2=1");
+    assertThat(places(scheduler, "short")).containsExactly("r1-n1=1", "r1-n2=1");
+    assertThat(scheduler.explanation("longer").orElseThrow().reason())
+        .isEqualTo(PendingReason.WAITING_FOR_QUOTA);
+    assertThat(scheduler.engine.overstays()).isEmpty();
+
+    pass(scheduler, 60);
+    assertThat(scheduler.engine.overstays())
+        .extracting(each -> each.id().name())
+        .containsExactly("short");
+    scheduler.finish("short");
+    assertThat(scheduler.admitted()).isEmpty();
+    assertThat(scheduler.explanation("longer").orElseThrow().detail())
+        .startsWith(
+            "CapacityReserved: held for MaintenanceWindow w from 2026-01-01T01:00:00Z to"
+                + " 2026-01-01T02:00:00Z, which keeps nodes with rack=r1 empty");
+    pass(scheduler, 120);
+    assertThat(scheduler.admitted()).containsExactly("longer");
+    assertThat(places(scheduler, "longer")).containsExactly("r1-n1=1", "r1-n2=1");
+  }
+
+  @Test
+  void nodesThatAreCordonedBeforeTheirMaintenanceAreEmptiedToo() {
+    racks(scheduler, "f");
+    scheduler.queue("q", "", quota("f", 100));
+    pass(scheduler, 0);
+    scheduler.submit("old", "q", shape(2, 3, TopologyRequest.required("rack")), 0);
+    assertThat(scheduler.admitted()).containsExactly("old");
+    scheduler.engine.apply(
+        new SchedulerEvent.NodeChanged(
+            new ClusterNode(
+                "r1-n1",
+                Map.of("pool", "a", "rack", "r1", HOST, "r1-n1"),
+                List.of(),
+                new TreeMap<>(Map.of("cpu", 4L, "pods", 10L)),
+                false)));
+    maintain(scheduler, Map.of(HOST, "r1-n1"));
+    pass(scheduler, 60);
+    assertThat(scheduler.engine.overstays())
+        .extracting(each -> each.id().name())
+        .containsExactly("old");
+  }
+
+  @Test
+  void aFlavorAllOfWhoseNodesAreUnderMaintenanceIsEmptied() {
+    racks(scheduler, "f");
+    scheduler.engine.apply(
+        new SchedulerEvent.FlavorChanged(
+            new Flavor("plain", Map.of("pool", "a", "zone", "z"), List.of(), List.of())));
+    scheduler.queue("p", "", quota("plain", 100));
+    pass(scheduler, 0);
+    scheduler.submit("old", "p", SchedulerFixture.shape(1), 0);
+    assertThat(scheduler.admitted()).containsExactly("old");
+    maintain(scheduler, Map.of("zone", "z"));
+    scheduler.submit("new", "p", SchedulerFixture.shape(1), 0);
+    assertThat(scheduler.admitted()).isEmpty();
+    pass(scheduler, 60);
+    assertThat(scheduler.engine.overstays())
+        .extracting(each -> each.id().name())
+        .containsExactly("old");
   }
 
   @Test
