@@ -56,6 +56,7 @@ public final class WorkloadMetrics {
   private final Counter replacedSlices;
   private final Counter preempted;
   private final Counter recomputed;
+  private final Counter ruleUses;
   private final Counter cohortAdmitted;
   private final Counter backfilled;
   private final Counter plannedStarts;
@@ -164,6 +165,13 @@ public final class WorkloadMetrics {
                 "Heads evaluated anew because others preempt the same workloads",
                 QUEUE,
                 "result"));
+    ruleUses =
+        ofQueue(
+            metricFamilies.counter(
+                "sluice_preemption_rule_uses_total",
+                "Heads that a rule kept from preempting, or let preempt",
+                QUEUE,
+                "rule"));
     backfilled =
         ofQueue(
             metricFamilies.counter(
@@ -305,6 +313,11 @@ public final class WorkloadMetrics {
         .labelValues(
             values(QUEUE, role.get(), recomputation.clusterQueue(), recomputation.result().text()))
         .inc();
+  }
+
+  /** A rule kept a head of a ClusterQueue from preempting, or let it preempt. */
+  public void ruleUsed(CycleStatistics.RuleUse use) {
+    ruleUses.labelValues(values(QUEUE, role.get(), use.clusterQueue(), use.rule().text())).inc();
   }
 
   /** Something happened to a Workload of a queue with back-fill. */

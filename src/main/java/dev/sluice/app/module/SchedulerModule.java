@@ -313,6 +313,7 @@ public final class SchedulerModule implements OperatorModule {
     public void measured(CycleStatistics statistics) {
       pendingGauges.preemptionSkips(statistics.preemptionSkips());
       statistics.recomputations().forEach(counts::recomputed);
+      statistics.ruleUses().forEach(counts::ruleUsed);
       statistics.backfill().forEach(counts::backfill);
       statistics.backfill().forEach(events::backfill);
     }

@@ -11,26 +11,58 @@ import java.util.Map;
  *     skipped because heads before them took the quota; queues without are left out
  * @param recomputations heads that were evaluated anew because heads before them preempt the same
  *     Workloads
+ * @param ruleUses rules that kept heads from preempting, or let them preempt
  * @param backfill what happened to Workloads of queues with back-fill
  */
 public record CycleStatistics(
     Map<String, Integer> preemptionSkips,
     List<Recomputation> recomputations,
+    List<RuleUse> ruleUses,
     List<BackfillEvent> backfill) {
 
   /** A cycle in which nothing of that happened. */
-  public static final CycleStatistics NONE = new CycleStatistics(Map.of(), List.of(), List.of());
+  public static final CycleStatistics NONE =
+      new CycleStatistics(Map.of(), List.of(), List.of(), List.of());
 
   /** Copies map and lists. */
   public CycleStatistics {
     preemptionSkips = Map.copyOf(preemptionSkips);
     recomputations = List.copyOf(recomputations);
+    ruleUses = List.copyOf(ruleUses);
     backfill = List.copyOf(backfill);
   }
 
   /** The same, and what happened to Workloads of queues with back-fill. */
   public CycleStatistics with(List<BackfillEvent> events) {
-    return events.isEmpty() ? this : new CycleStatistics(preemptionSkips, recomputations, events);
+    return events.isEmpty()
+        ? this
+        : new CycleStatistics(preemptionSkips, recomputations, ruleUses, events);
+  }
+
+  /** A rule that mattered when a head of a ClusterQueue wanted to preempt. */
+  public record RuleUse(String clusterQueue, Rule rule) {}
+
+  /** The rules of preemption (docs/preemption.md#rules-that-protect). */
+  public enum Rule {
+    /** A Workload was no target, because it hadn't run long enough. */
+    MIN_RUN_TIME("min-run-time"),
+    /** A Workload was preempted that hadn't, for a head of an exempt class. */
+    MIN_RUN_TIME_EXEMPT("min-run-time-exempt"),
+    /** A Workload was no target, because it had been preempted too often. */
+    MAX_PREEMPTIONS("max-preemptions"),
+    /** The head had to wait before it preempts anybody. */
+    PREEMPTION_DELAY("preemption-delay");
+
+    private final String text;
+
+    Rule(String text) {
+      this.text = text;
+    }
+
+    /** The rule as annotations and metrics call it. */
+    public String text() {
+      return text;
+    }
   }
 
   /** The second evaluation of a head of a ClusterQueue in one cycle. */

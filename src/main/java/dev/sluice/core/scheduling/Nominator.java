@@ -2,6 +2,7 @@ package dev.sluice.core.scheduling;
 
 import dev.sluice.core.model.AssignmentMode;
 import dev.sluice.core.model.ClusterQueueSpec.QueueingStrategy;
+import dev.sluice.core.model.CycleStatistics.Rule;
 import dev.sluice.core.model.Flavor;
 import dev.sluice.core.model.Instants;
 import dev.sluice.core.model.PreemptionProtection;
@@ -359,12 +360,15 @@ final class Nominator {
     PreemptionRequest request = request(head, queue, assignment, () -> true);
     boolean notEvictable = preemption.meetsNotEvictable(request);
     if (!waits(queue)) {
-      return new PreemptionObstacles(notEvictable, Optional.empty(), Optional.empty());
+      return new PreemptionObstacles(notEvictable, Optional.empty(), Optional.empty(), Set.of());
     }
+    PreemptionStrategy.Protected kept = preemption.protectedFrom(request);
+    Optional<Instant> delayedUntil = later(preemptsFrom(head, queue));
     return new PreemptionObstacles(
         notEvictable,
-        later(preemption.firstProtectedUntil(request)),
-        later(preemptsFrom(head, queue)));
+        later(kept.firstUntil()),
+        delayedUntil,
+        delayedUntil.isPresent() ? Set.of(Rule.PREEMPTION_DELAY) : kept.rules());
   }
 
   /**
@@ -383,6 +387,17 @@ final class Nominator {
     return micros > time.nowMicros() && micros != Long.MAX_VALUE
         ? Optional.of(Instants.ofMicros(micros))
         : Optional.empty();
+  }
+
+  /** Whether one of the targets of a head was one only because the head is exempt. */
+  boolean usesExemption(NominatedWorkload entry) {
+    for (PreemptionTarget each : entry.preemptionTargets()) {
+      if (each.quotaHolder().protectedUntilMicros(each.queue().node().preemptionRules(), false)
+          > time.nowMicros()) {
+        return true;
+      }
+    }
+    return false;
   }
 
   private boolean hasPlaces(ResourceDemand resourceDemand, Assignment assignment) {

@@ -53,6 +53,7 @@ public final class SchedulingCycle {
   private final List<CycleOutcome> outcomes = new ArrayList<>();
   private final Map<String, Integer> preemptionSkips = new HashMap<>();
   private final List<CycleStatistics.Recomputation> recomputations = new ArrayList<>();
+  private final List<CycleStatistics.RuleUse> ruleUses = new ArrayList<>();
   private Admissions admissions = Admissions.NONE;
   private final Set<String> admittedFamilies = new HashSet<>();
   private boolean stopped;
@@ -276,7 +277,7 @@ public final class SchedulingCycle {
 
   /** What happened to heads that need preemption; to be called after {@link #process}. */
   public CycleStatistics statistics() {
-    return new CycleStatistics(preemptionSkips, recomputations, List.of());
+    return new CycleStatistics(preemptionSkips, recomputations, ruleUses, List.of());
   }
 
   private CycleOutcome admitOrReserve(NominatedWorkload entry) {
@@ -307,6 +308,11 @@ public final class SchedulingCycle {
         || !cycleReservations.quotaFitsWithoutTargets(entry)
         || !cycleReservations.placesFitWithoutTargets(entry)) {
       return skipped(entry);
+    }
+    if (nominator.usesExemption(entry)) {
+      ruleUses.add(
+          new CycleStatistics.RuleUse(
+              entry.queue().name(), CycleStatistics.Rule.MIN_RUN_TIME_EXEMPT));
     }
     if (!entry.preemptionTargets().isEmpty() || !cycleReservations.fitsWithTargets(entry)) {
       return awaitPreemption(entry, entry.preemptionTargets());
@@ -433,10 +439,14 @@ public final class SchedulingCycle {
       return new CycleOutcome.TryNextFlavor(entry.item(), queue);
     }
     Assignment minimum = entry.minimumAssignment();
+    PreemptionObstacles obstacles = obstacles(entry.item(), queue, minimum);
+    obstacles
+        .rules()
+        .forEach(rule -> ruleUses.add(new CycleStatistics.RuleUse(queue.name(), rule)));
     return new CycleOutcome.NoFit(
         entry.item(),
         queue,
-        CycleExplanations.noFit(entry, obstacles(entry.item(), queue, minimum)),
+        CycleExplanations.noFit(entry, obstacles),
         shortages(minimum),
         assignment.competing() || minimum.competing(),
         mayFindTargets(queue, minimum.noFit()),

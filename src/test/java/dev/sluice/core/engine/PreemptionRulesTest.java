@@ -10,6 +10,8 @@ import dev.sluice.core.model.ClusterQueueSpec.PreemptionPolicies.WithinClusterQu
 import dev.sluice.core.model.ClusterQueueSpec.QueueingStrategy;
 import dev.sluice.core.model.ClusterQueueSpec.StopPolicy;
 import dev.sluice.core.model.CohortSpec;
+import dev.sluice.core.model.CycleStatistics.Rule;
+import dev.sluice.core.model.CycleStatistics.RuleUse;
 import dev.sluice.core.model.Decision;
 import dev.sluice.core.model.FairSharing;
 import dev.sluice.core.model.FairSharing.Strategy;
@@ -272,6 +274,43 @@ class PreemptionRulesTest {
     assertThat(preemptedAt(50)).containsExactly("lazy for urgent: InClusterQueue");
     assertThat(fixture.lastPreemption().targets().getFirst().rules().maxPreemptions())
         .contains(new PreemptionLimit(2, Duration.ofSeconds(100)));
+  }
+
+  /** The rules that the next cycle counts. */
+  private List<Rule> rulesAt(int second) {
+    fixture.passed(Duration.ofSeconds(second));
+    assertThat(fixture.engine.cycle()).isTrue();
+    List<Rule> rules = fixture.engine.statistics().ruleUses().stream().map(RuleUse::rule).toList();
+    fixture.preempted();
+    return rules;
+  }
+
+  @Test
+  void eachRuleThatMatteredIsCounted() {
+    queue("ran", "", minRunTime(30), 2);
+    runs("lazy", "ran");
+    fixture.submit("urgent", "ran", 2, 5, 0);
+    assertThat(rulesAt(1)).containsExactly(Rule.MIN_RUN_TIME);
+    PreemptionRules exempt =
+        new PreemptionRules(Optional.empty(), Optional.empty(), Optional.empty(), true);
+    pending("emergency", "ran", 6, exempt, PreemptionHistory.NONE);
+    assertThat(rulesAt(2)).containsExactly(Rule.MIN_RUN_TIME_EXEMPT);
+
+    queue("often", "", limit(1, 100), 2);
+    pending(
+        "tired",
+        "often",
+        0,
+        PreemptionRules.NONE,
+        new PreemptionHistory(Optional.empty(), List.of(at(-20))));
+    assertThat(fixture.admitted()).containsExactly("tired");
+    fixture.submit("second", "often", 2, 5, 0);
+    assertThat(rulesAt(3)).containsExactly(Rule.MAX_PREEMPTIONS);
+
+    queue("late", "", delay(60), 2);
+    runs("calm", "late");
+    fixture.submit("third", "late", 2, 5, 0);
+    assertThat(rulesAt(4)).containsExactly(Rule.PREEMPTION_DELAY);
   }
 
   @Test

@@ -66,6 +66,8 @@ class MetricsPageIT {
           "kueue_replaced_workload_slices_total",
           // one Workload preempts at a time; CycleMetricsTest
           "kueue_preemption_target_recomputations_total",
+          // no queue has rules of preemption; RestartedPromisesIT
+          "sluice_preemption_rule_uses_total",
           // no queue has back-fill; BackfillIT
           "sluice_backfilled_workloads_total",
           "sluice_planned_starts_total",

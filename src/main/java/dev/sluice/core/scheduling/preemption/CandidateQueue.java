@@ -8,6 +8,7 @@ import dev.sluice.core.model.PreemptionRules;
 import dev.sluice.core.queue.ClusterQueueCache;
 import dev.sluice.core.queue.QuotaHolder;
 import dev.sluice.core.quota.QuotaNode;
+import dev.sluice.core.scheduling.preemption.PreemptionStrategy.Protected;
 import java.util.Collections;
 import java.util.Iterator;
 import org.jspecify.annotations.Nullable;
@@ -137,14 +138,9 @@ record CandidateQueue(
         && preemptionRequest.queuedAtMicros() >= quotaHolder.queuedAtMicros();
   }
 
-  /**
-   * When the first holder that only a rule for some time protects becomes a candidate, in
-   * microseconds since the epoch; {@link Long#MAX_VALUE} if there is none.
-   */
-  long firstProtectedUntil(PreemptionRequest preemptionRequest) {
-    Preemptor preemptor = preemptionRequest.preemptor();
-    PreemptionRules rules = queue.node().preemptionRules();
-    long first = Long.MAX_VALUE;
+  /** The holders that only a rule for some time protects. */
+  Protected protectedFrom(PreemptionRequest preemptionRequest) {
+    Protected all = Protected.NONE;
     for (Iterator<Iterator<QuotaHolder>> groups = queue.holders().groups(false);
         groups.hasNext(); ) {
       for (Iterator<QuotaHolder> group = groups.next(); group.hasNext(); ) {
@@ -152,15 +148,13 @@ record CandidateQueue(
         if (isProtectedByPriority(preemptionRequest, quotaHolder)) {
           break;
         }
-        long until = quotaHolder.protectedUntilMicros(rules, preemptor.exempt());
-        if (until > preemptor.nowMicros()
-            && quotaHolder.usesAny(preemptionRequest.needed())
+        if (quotaHolder.usesAny(preemptionRequest.needed())
             && !isOlderEqual(preemptionRequest, quotaHolder)) {
-          first = Math.min(first, until);
+          all = all.and(quotaHolder, queue, preemptionRequest.preemptor());
         }
       }
     }
-    return first;
+    return all;
   }
 
   /** Iterates over the candidates of a queue. */

@@ -6,6 +6,7 @@ import dev.sluice.core.model.ClusterQueueSpec.PreemptionPolicies.WithinClusterQu
 import dev.sluice.core.model.ResourceAmounts;
 import dev.sluice.core.queue.ClusterQueueCache;
 import dev.sluice.core.quota.QuotaNode;
+import dev.sluice.core.scheduling.preemption.PreemptionStrategy.Protected;
 import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -79,14 +80,14 @@ final class CandidateQueues {
     return false;
   }
 
-  /** When the first of all their protected holders becomes a candidate. */
-  static long firstProtectedUntil(
+  /** All their protected holders. */
+  static Protected protectedFrom(
       BorrowingQueues borrowingQueues, PreemptionRequest preemptionRequest) {
-    long first = Long.MAX_VALUE;
+    Protected all = Protected.NONE;
     for (CandidateQueue candidateQueue : all(borrowingQueues, preemptionRequest)) {
-      first = Math.min(first, candidateQueue.firstProtectedUntil(preemptionRequest));
+      all = all.and(candidateQueue.protectedFrom(preemptionRequest));
     }
-    return first;
+    return all;
   }
 
   private void collectFromAncestors() {

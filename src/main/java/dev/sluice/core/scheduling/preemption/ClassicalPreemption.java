@@ -111,10 +111,9 @@ public final class ClassicalPreemption implements PreemptionStrategy {
   }
 
   @Override
-  public long firstProtectedUntil(PreemptionRequest preemptionRequest) {
-    return Math.min(
-        CandidateQueues.firstProtectedUntil(borrowingQueues, preemptionRequest),
-        ConfiguredPreemption.firstProtectedUntil(borrowingQueues, preemptionRequest));
+  public Protected protectedFrom(PreemptionRequest preemptionRequest) {
+    return CandidateQueues.protectedFrom(borrowingQueues, preemptionRequest)
+        .and(ConfiguredPreemption.protectedFrom(borrowingQueues, preemptionRequest));
   }
 
   @Override

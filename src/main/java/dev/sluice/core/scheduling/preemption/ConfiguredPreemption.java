@@ -11,6 +11,7 @@ import dev.sluice.core.queue.QuotaHolder;
 import dev.sluice.core.scheduling.preemption.CandidateQueue.Cursor;
 import dev.sluice.core.scheduling.preemption.CandidateQueue.Kind;
 import dev.sluice.core.scheduling.preemption.PreemptionStrategy.Found;
+import dev.sluice.core.scheduling.preemption.PreemptionStrategy.Protected;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -314,27 +315,22 @@ final class ConfiguredPreemption {
         .anyMatch(queue -> queue.holders().anyNotEvictableUses(preemptionRequest.needed()));
   }
 
-  /** When the first holder that a rule would have, and protects, becomes a candidate. */
-  static long firstProtectedUntil(
+  /** The holders that a rule would have, and others protect. */
+  static Protected protectedFrom(
       BorrowingQueues borrowingQueues, PreemptionRequest preemptionRequest) {
     List<CandidateSelector> selectors = allSelectors(preemptionRequest);
-    Preemptor preemptor = preemptionRequest.preemptor();
-    long[] first = {Long.MAX_VALUE};
+    Protected[] all = {Protected.NONE};
     for (ClusterQueueCache queue : reach(borrowingQueues, preemptionRequest, selectors)) {
       forEachHolder(
           queue,
           false,
           quotaHolder -> {
-            long until =
-                quotaHolder.protectedUntilMicros(
-                    queue.node().preemptionRules(), preemptor.exempt());
-            if (until > preemptor.nowMicros()
-                && isSelected(preemptionRequest, quotaHolder, queue, selectors)) {
-              first[0] = Math.min(first[0], until);
+            if (isSelected(preemptionRequest, quotaHolder, queue, selectors)) {
+              all[0] = all[0].and(quotaHolder, queue, preemptionRequest.preemptor());
             }
           });
     }
-    return first[0];
+    return all[0];
   }
 
   private static List<CandidateSelector> allSelectors(PreemptionRequest preemptionRequest) {

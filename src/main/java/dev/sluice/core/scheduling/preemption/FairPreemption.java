@@ -104,8 +104,8 @@ public final class FairPreemption implements PreemptionStrategy {
   }
 
   @Override
-  public long firstProtectedUntil(PreemptionRequest preemptionRequest) {
-    return CandidateQueues.firstProtectedUntil(new BorrowingQueues(queues), preemptionRequest);
+  public Protected protectedFrom(PreemptionRequest preemptionRequest) {
+    return CandidateQueues.protectedFrom(new BorrowingQueues(queues), preemptionRequest);
   }
 
   @Override

@@ -1,10 +1,15 @@
 package dev.sluice.core.scheduling.preemption;
 
+import dev.sluice.core.model.CycleStatistics.Rule;
+import dev.sluice.core.model.PreemptionRules;
 import dev.sluice.core.queue.ClusterQueueCache;
+import dev.sluice.core.queue.QuotaHolder;
 import dev.sluice.core.quota.QuotaNode;
 import dev.sluice.core.waiting.PreemptionUpperBound;
+import java.util.EnumSet;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 
 /**
  * Selects the Workloads that a Workload preempts, and bounds what preemption can free. The
@@ -64,11 +69,40 @@ public interface PreemptionStrategy {
    */
   boolean meetsNotEvictable(PreemptionRequest preemptionRequest);
 
+  /** The Workloads that would be candidates, if rules didn't protect them from the preemptor. */
+  Protected protectedFrom(PreemptionRequest preemptionRequest);
+
   /**
-   * When the first Workload that a rule protects from the preemptor becomes a candidate, in
-   * microseconds since the epoch; {@link Long#MAX_VALUE} if there is none.
+   * Workloads that rules protect for some time.
+   *
+   * @param firstUntil when the first of them becomes a candidate, in microseconds since the epoch;
+   *     {@link Long#MAX_VALUE} if there is none
+   * @param rules the rules that protect them
    */
-  long firstProtectedUntil(PreemptionRequest preemptionRequest);
+  record Protected(long firstUntil, Set<Rule> rules) {
+
+    /** None. */
+    public static final Protected NONE = new Protected(Long.MAX_VALUE, Set.of());
+
+    /** These and others. */
+    Protected and(Protected others) {
+      Set<Rule> all = EnumSet.noneOf(Rule.class);
+      all.addAll(rules);
+      all.addAll(others.rules);
+      return new Protected(Math.min(firstUntil, others.firstUntil), all);
+    }
+
+    /** These, and a holder of a queue if a rule protects it. */
+    Protected and(QuotaHolder quotaHolder, ClusterQueueCache queue, Preemptor preemptor) {
+      PreemptionRules rules = queue.node().preemptionRules();
+      long until = quotaHolder.protectedUntilMicros(rules, preemptor.exempt());
+      if (until <= preemptor.nowMicros()) {
+        return this;
+      }
+      boolean often = quotaHolder.protectedUntilMicros(rules, true) > preemptor.nowMicros();
+      return and(new Protected(until, Set.of(often ? Rule.MAX_PREEMPTIONS : Rule.MIN_RUN_TIME)));
+    }
+  }
 
   /** Whether a queue may preempt while its request borrows, whatever its other policies. */
   default boolean mayPreemptBorrowing(ClusterQueueCache queue) {
