@@ -15,6 +15,7 @@ import dev.sluice.core.model.SchedulerEvent.ReservedCapacity;
 import dev.sluice.core.model.SchedulerEvent.ReservedCapacity.Overstay;
 import dev.sluice.core.model.SchedulerEvent.ReservedCapacity.Scope;
 import dev.sluice.core.model.SchedulerEvent.ReservedCapacity.Users;
+import dev.sluice.core.reservation.Reservations;
 import dev.sluice.kube.client.ApiClient;
 import dev.sluice.kube.client.ApiOutcome;
 import dev.sluice.kube.client.ApiRequest;
@@ -78,7 +79,7 @@ public final class ReservationCalendar implements AutoCloseable {
    * @param priorities the value of a WorkloadPriorityClass
    * @param apiClient writes the statuses
    * @param leadership only the leader writes and evicts
-   * @param evict stops a Workload
+   * @param evict asks the job of a Workload for a checkpoint, or stops it
    * @param events tells of begins and ends beside the objects
    */
   public record Connections(
@@ -258,12 +259,16 @@ public final class ReservationCalendar implements AutoCloseable {
   private void evict() throws InterruptedException {
     Instant now = clock.instant();
     evicted.values().removeIf(at -> !now.isBefore(at.plus(RETRY)));
-    if (told.stream().noneMatch(each -> each.at(now).isPresent())) {
+    Instant soon = now.plus(Reservations.LONGEST_GRACE);
+    if (told.stream()
+        .flatMap(each -> each.occurrences().stream())
+        .allMatch(each -> each.start().isAfter(soon))) {
       return;
     }
     try {
       for (Overstay each : connections.overstays().get().get(PATIENCE.toMillis(), MILLISECONDS)) {
-        if (evicted.putIfAbsent(each.id().uid(), now) == null) {
+        String attempt = each.id().uid() + (each.from().isAfter(now) ? " " + each.from() : "");
+        if (evicted.putIfAbsent(attempt, now) == null) {
           connections.evict().accept(each);
         }
       }

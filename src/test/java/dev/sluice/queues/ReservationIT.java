@@ -97,6 +97,14 @@ class ReservationIT {
                             assertThat(Instant.parse(evicted.path("lastTransitionTime").asText()))
                                 .isAfterOrEqualTo(soon);
                           }));
+      assertThat(
+              Instant.parse(
+                  workload(cluster, "guest")
+                      .path("metadata")
+                      .path("annotations")
+                      .path("sluice.dev/checkpoint-requested-at")
+                      .asText()))
+          .isBetween(soon.minusSeconds(4), soon);
       awaitMessage(cluster, "guest", "CapacityReserved: held for CapacityReservation ");
       awaitTold(cluster, settings);
       submit(cluster, "expected", "users-soft", "", 8);
@@ -346,7 +354,7 @@ class ReservationIT {
           """
           apiVersion: kueue.x-k8s.io/v1beta2
           kind: ClusterQueue
-          metadata: {name: "%1$s-${suffix}"}
+          metadata: {name: "%1$s-${suffix}", annotations: {sluice.dev/checkpoint-grace: 3s}}
           spec:
             namespaceSelector: {}
             preemption: {withinClusterQueue: %2$s}

@@ -1,11 +1,18 @@
 package dev.sluice.app.module;
 
+import dev.sluice.api.queueing.CheckpointAnnotations;
 import dev.sluice.api.sluice.ReservationReader.Kind;
 import dev.sluice.core.engine.SchedulerThread;
 import dev.sluice.core.model.SchedulerEvent.ReservedCapacity.Overstay;
 import dev.sluice.jobs.policy.WorkloadStatuses;
+import dev.sluice.kube.events.EventRecorder.Type;
 import dev.sluice.queues.ReservationCalendar;
+import dev.sluice.workload.record.CachedWorkload;
+import dev.sluice.workload.status.CheckpointRequest;
+import dev.sluice.workload.writing.WorkloadWriter.Outcome;
 import java.io.IOException;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
@@ -80,13 +87,58 @@ final class ReservationModule implements AutoCloseable {
   }
 
   private void evict(Overstay overstay) {
+    boolean now = !overstay.from().isAfter(context.clock().instant());
     workloads
         .cache()
         .get(overstay.id())
         .ifPresent(
-            workload ->
+            workload -> {
+              if (now) {
                 workloads.evict(
-                    workload, WorkloadStatuses.EVICTED_FOR_RESERVATION, overstay.message()));
+                    workload, WorkloadStatuses.EVICTED_FOR_RESERVATION, overstay.message());
+              } else {
+                ask(workload, overstay);
+              }
+            });
+  }
+
+  /** Asks a job to save its work, unless it was asked for this start already. */
+  private void ask(CachedWorkload workload, Overstay overstay) {
+    Instant first = overstay.from().minus(overstay.grace()).truncatedTo(ChronoUnit.SECONDS);
+    if (!workload.quotaReserved()
+        || CheckpointRequest.of(workload).filter(at -> !at.isBefore(first)).isPresent()) {
+      return;
+    }
+    var unused =
+        workloads
+            .writer()
+            .patch(
+                workload.id(),
+                workload.version(),
+                CheckpointRequest.asking(context.clock().instant()))
+            .thenAccept(
+                outcome -> {
+                  if (outcome instanceof Outcome.Written) {
+                    recordRequest(workload, overstay);
+                  }
+                });
+  }
+
+  private void recordRequest(CachedWorkload workload, Overstay overstay) {
+    context
+        .events()
+        .record(
+            WorkloadReference.of(workload.id()),
+            Type.NORMAL,
+            "CheckpointRequested",
+            "Checkpoint",
+            "Asked to save its work by "
+                + overstay.from()
+                + ", because "
+                + overstay.keeper()
+                + " begins then ("
+                + CheckpointAnnotations.REQUESTED_AT
+                + ")");
   }
 
   @Override

@@ -2,6 +2,7 @@ package dev.sluice.core.model;
 
 import dev.sluice.core.model.BackfillRules.RunBound;
 import java.math.BigDecimal;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.Collections;
 import java.util.List;
@@ -299,10 +300,13 @@ public sealed interface SchedulerEvent {
     }
 
     /**
-     * A Workload that has to go, because capacity that it uses is kept from now on.
+     * A Workload that has to go, because capacity that it uses is kept.
      *
      * @param keeper the {@link #title} of what keeps it
+     * @param from since when, or from when on
+     * @param grace how long before that its job is asked for a checkpoint
      */
-    public record Overstay(WorkloadId id, String keeper, String message) {}
+    public record Overstay(
+        WorkloadId id, String keeper, String message, Instant from, Duration grace) {}
   }
 }

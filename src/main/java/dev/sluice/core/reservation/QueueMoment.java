@@ -250,7 +250,7 @@ final class QueueMoment {
    * @param shares what is kept
    * @param leaving UIDs of Workloads that go for other reasons
    */
-  List<QuotaHolder> overstaying(List<Share> shares, Set<String> leaving) {
+  List<Run> overstaying(List<Share> shares, Set<String> leaving) {
     List<Run> gone = new ArrayList<>(gone(leaving));
     gone.forEach(run -> run.change(false));
     List<Run> chosen = new ArrayList<>();
@@ -276,7 +276,7 @@ final class QueueMoment {
     }
     needed.forEach(run -> run.change(true));
     gone.forEach(run -> run.change(true));
-    return needed.stream().map(Run::holder).toList();
+    return needed;
   }
 
   /** Whether less is free of a pair than is kept, and more if a run were gone. */

@@ -18,6 +18,7 @@ import dev.sluice.core.scheduling.flavor.Assignment;
 import dev.sluice.core.scheduling.flavor.Assignment.PairAmount;
 import dev.sluice.core.topology.TopologyUsage;
 import java.math.BigDecimal;
+import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
@@ -40,6 +41,9 @@ public final class Reservations {
 
   /** A time without an end. */
   public static final long NEVER = Long.MAX_VALUE;
+
+  /** The longest time before a start in which a job is asked for a checkpoint. */
+  public static final Duration LONGEST_GRACE = Duration.ofMinutes(15);
 
   /** What reservations ask the rest of the engine. */
   public interface Lookup {
@@ -336,8 +340,12 @@ public final class Reservations {
         lookup,
         new QueueMoment.Times(micros(now), at),
         keptQueue,
-        all.stream().filter(each -> keeps(each, keptQueue, at)).toList(),
+        keptAt(keptQueue, at),
         admissions);
+  }
+
+  private List<ReservedCapacity> keptAt(ClusterQueueCache keptQueue, long at) {
+    return all.stream().filter(each -> keeps(each, keptQueue, at)).toList();
   }
 
   private static boolean keeps(ReservedCapacity reserved, ClusterQueueCache keptQueue, long at) {
@@ -351,28 +359,66 @@ public final class Reservations {
   }
 
   /**
-   * The Workloads that have to go now, because what they use is kept for others, or for nobody. Who
-   * is being evicted already is none of them.
+   * The Workloads that have to go now, because what they use is kept for others, or for nobody, and
+   * after them those that will have to go so soon that they are asked for a checkpoint. Who is
+   * being evicted already is none of them.
    */
   public List<Overstay> overstays() {
     List<Overstay> overstays = new ArrayList<>();
     Set<String> leaving = new HashSet<>();
     for (ReservedCapacity each : all) {
-      Optional<Occurrence> occurrence = each.at(now);
-      if (occurrence.isPresent()) {
-        for (QuotaHolder holder : overstaying(each, leaving)) {
-          if (leaving.add(holder.id().uid())) {
-            overstays.add(
-                new Overstay(
-                    holder.id(), each.title(), text("Evicted for ", each, occurrence.get())));
-          }
-        }
+      each.at(now)
+          .ifPresent(occurrence -> overstays.addAll(overstaying(each, occurrence, leaving)));
+    }
+    for (ReservedCapacity each : all) {
+      if (each.at(now).isEmpty()) {
+        each.occurrences().stream()
+            .filter(occurrence -> occurrence.start().isAfter(now))
+            .findFirst()
+            .filter(occurrence -> !occurrence.start().isAfter(now.plus(LONGEST_GRACE)))
+            .ifPresent(
+                occurrence -> {
+                  Set<String> before = new HashSet<>(leaving);
+                  overstaying(each, occurrence, before).stream()
+                      .filter(Reservations::isToBeAsked)
+                      .filter(overstay -> !overstay.from().minus(overstay.grace()).isAfter(now))
+                      .forEach(overstays::add);
+                });
       }
     }
     return overstays;
   }
 
-  private List<QuotaHolder> overstaying(ReservedCapacity reserved, Set<String> leaving) {
+  private static boolean isToBeAsked(Overstay overstay) {
+    return overstay.grace().isPositive();
+  }
+
+  private List<Overstay> overstaying(
+      ReservedCapacity reserved, Occurrence occurrence, Set<String> leaving) {
+    List<Overstay> overstays = new ArrayList<>();
+    for (QueueMoment.Run run : overstaying(reserved, occurrence.start(), leaving)) {
+      if (leaving.add(run.holder().id().uid())) {
+        Duration grace =
+            run.holder()
+                .protection()
+                .rules(run.queue().node().preemptionRules())
+                .checkpointGrace()
+                .orElse(Duration.ZERO);
+        overstays.add(
+            new Overstay(
+                run.holder().id(),
+                reserved.title(),
+                text("Evicted for ", reserved, occurrence),
+                occurrence.start(),
+                grace.compareTo(LONGEST_GRACE) > 0 ? LONGEST_GRACE : grace));
+      }
+    }
+    return overstays;
+  }
+
+  /** The runs that would have to go if it were that time, and nothing had changed until then. */
+  private List<QueueMoment.Run> overstaying(
+      ReservedCapacity reserved, Instant at, Set<String> leaving) {
     return switch (reserved.scope()) {
       case Scope.OfFlavors(var flavors) ->
           inside(holder -> usesAny(holder, pair -> flavors.contains(lookup.pair(pair).flavor())));
@@ -385,20 +431,26 @@ public final class Reservations {
         ClusterQueueCache keptQueue = lookup.queue(name);
         yield keptQueue == null
             ? List.of()
-            : moment(keptQueue, micros(now)).overstaying(shares, leaving);
+            : new QueueMoment(
+                    lookup,
+                    new QueueMoment.Times(micros(now), micros(now)),
+                    keptQueue,
+                    keptAt(keptQueue, micros(at.isAfter(now) ? at : now)),
+                    admissions)
+                .overstaying(shares, leaving);
       }
     };
   }
 
-  private List<QuotaHolder> inside(Predicate<QuotaHolder> isInside) {
-    List<QuotaHolder> inside = new ArrayList<>();
+  private List<QueueMoment.Run> inside(Predicate<QuotaHolder> isInside) {
+    List<QueueMoment.Run> inside = new ArrayList<>();
     for (ClusterQueueCache queue : lookup.queues()) {
       queue
           .holders()
           .forEach(
               holder -> {
                 if (holder.evictable() && !holder.evicted() && isInside.test(holder)) {
-                  inside.add(holder);
+                  inside.add(new QueueMoment.Run(queue, holder));
                 }
               });
     }

@@ -6,8 +6,12 @@ import dev.sluice.core.model.BackfillRules.RunBound;
 import dev.sluice.core.model.ClusterQueueSpec.PreemptionPolicies;
 import dev.sluice.core.model.ClusterQueueSpec.PreemptionPolicies.ReclaimWithinCohort;
 import dev.sluice.core.model.ClusterQueueSpec.PreemptionPolicies.WithinClusterQueue;
+import dev.sluice.core.model.ClusterQueueSpec.QueueingStrategy;
 import dev.sluice.core.model.Explanation;
 import dev.sluice.core.model.LocalQueueId;
+import dev.sluice.core.model.PreemptionRules;
+import dev.sluice.core.model.QueueRules;
+import dev.sluice.core.model.QuotaRules;
 import dev.sluice.core.model.SchedulerEvent;
 import dev.sluice.core.model.SchedulerEvent.ReservedCapacity;
 import dev.sluice.core.model.SchedulerEvent.ReservedCapacity.Occurrence;
@@ -19,6 +23,7 @@ import dev.sluice.core.model.WorkloadId;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
+import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.Set;
 import org.junit.jupiter.api.BeforeEach;
@@ -140,6 +145,34 @@ class ReservedCapacityTest {
                     .startsWith(
                         "Evicted for CapacityReservation r from 2026-01-01T01:00:00Z to"
                             + " 2026-01-01T02:00:00Z"));
+  }
+
+  @Test
+  void whoHasTimeForACheckpointIsToldBeforeTheStart() {
+    world.queue(
+        "q",
+        "",
+        QueueingStrategy.BEST_EFFORT_FIFO,
+        QueueRules.DEFAULT.withQuota(
+            QuotaRules.DEFAULT.withPreemption(
+                PreemptionRules.NONE.withCheckpointGrace(Optional.of(Duration.ofMinutes(2))))),
+        PREEMPTING,
+        SchedulerFixture.quota("f", 10));
+    world.submit("one", "q", 4, 1, 1);
+    world.submit("two", "q", 4, 0, 2);
+    assertThat(world.admitted()).containsExactlyInAnyOrder("one", "two");
+    keep(reserved(6, false, from(60, 120)));
+    pass(57);
+    assertThat(overstays()).isEmpty();
+    pass(58);
+    assertThat(world.engine.overstays())
+        .singleElement()
+        .satisfies(
+            each -> {
+              assertThat(each.id().name()).isEqualTo("two");
+              assertThat(each.from()).isEqualTo(START.plus(Duration.ofMinutes(60)));
+              assertThat(each.grace()).isEqualTo(Duration.ofMinutes(2));
+            });
   }
 
   @Test
