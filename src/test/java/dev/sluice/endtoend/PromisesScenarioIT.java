@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.sluice.lab.audit.WatchRecorder;
 import dev.sluice.lab.controlplane.FakeNodes;
-import dev.sluice.lab.controlplane.NodeGroup;
 import dev.sluice.lab.demo.ExpectationResult;
 import dev.sluice.lab.demo.PolicyTrial;
 import dev.sluice.lab.demo.PromisesScenario;
@@ -31,8 +30,8 @@ class PromisesScenarioIT {
   void everyExpectationHolds(TestCluster cluster, @TempDir Path directory) {
     KubernetesClient client = cluster.client();
     InstantSource clock = InstantSource.system();
-    FakeNodes.of(NodeGroup.plentiful("promises", 2))
-        .forEach(node -> client.resource(node).create());
+    PromisesScenario.nodes()
+        .forEach(group -> FakeNodes.of(group).forEach(node -> client.resource(node).create()));
     OperatorSettings settings = OperatorSettings.onFreePorts(new SecureRandom());
     PolicyTrial trial = new PolicyTrial();
     try (LocalOperator operator =

@@ -25,12 +25,15 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 
 /**
  * Before its start nothing is admitted onto reserved capacity that would outlive it; what can be
  * preempted stays until then; a flavor under maintenance is empty on time.
  */
 @ControlPlaneTest(exclusive = true, fresh = false)
+@Execution(ExecutionMode.SAME_THREAD)
 class ReservationIT {
 
   private static final Duration LIMIT = Duration.ofMinutes(1);

@@ -6,7 +6,6 @@ import dev.sluice.lab.controlplane.BinariesOption;
 import dev.sluice.lab.controlplane.ControlPlane;
 import dev.sluice.lab.controlplane.ControlPlaneSpec;
 import dev.sluice.lab.controlplane.Lifetime;
-import dev.sluice.lab.controlplane.NodeGroup;
 import dev.sluice.lab.controlplane.binaries.BinariesMissingException;
 import dev.sluice.lab.process.OperatorProcess;
 import dev.sluice.lab.process.OperatorSettings;
@@ -31,9 +30,9 @@ import picocli.CommandLine.Spec;
       "Plays a large Job among small ones on a real control plane that is started for it, in three"
           + " queues: BestEffortFIFO starves it, StrictFIFO lets CPUs stay idle for it, and with"
           + " back-fill it is promised a start and starts by then, while small ones run before it."
-          + " Beside them a Job runs for its sluice.dev/min-run-time before it is preempted. Judges"
-          + " six expectations, with a table of waits and use. Ends by itself after about two"
-          + " minutes."
+          + " Beside them a Job runs for its sluice.dev/min-run-time before it is preempted, and a"
+          + " rack is empty when its maintenance begins. Judges seven expectations, with a table of"
+          + " waits and use. Ends by itself after about two minutes."
     },
     mixinStandardHelpOptions = true,
     exitCodeListHeading = "%nExit codes:%n",
@@ -61,7 +60,7 @@ public final class PromisesCommand implements Callable<Integer> {
     ControlPlaneSpec wanted =
         ControlPlaneSpec.named("promises-" + Integer.toString(random.nextInt(1 << 24), 36))
             .living(Lifetime.WITH_THIS_PROCESS)
-            .withNodes(List.of(NodeGroup.plentiful("node", 2)));
+            .withNodes(PromisesScenario.nodes());
     try (ControlPlane controlPlane = DemoOutput.start(out, wanted, binaries.obtain());
         KubernetesClient client = ApiClients.patient(controlPlane.kubeconfig())) {
       OperatorSettings settings = OperatorSettings.onFreePorts(random);

@@ -1,11 +1,13 @@
 package dev.sluice.lab.demo;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import dev.sluice.api.conversion.TopologyAssignmentCodec;
 import dev.sluice.lab.audit.AuditReport;
 import dev.sluice.lab.audit.AuditedKind;
 import dev.sluice.lab.audit.Auditor;
 import dev.sluice.lab.audit.ObjectChange;
 import dev.sluice.lab.audit.WatchRecorder;
+import dev.sluice.lab.controlplane.NodeGroup;
 import dev.sluice.lab.demo.PolicyTrial.TrialJob;
 import dev.sluice.lab.process.OperatorAccount;
 import dev.sluice.visibility.explain.ExplainCommand;
@@ -19,6 +21,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
+import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
@@ -32,8 +35,8 @@ import picocli.CommandLine;
 
 /**
  * A large Job among small ones in three queues: one starves it, one lets CPUs stay idle for it, and
- * one promises it a start. Beside them a Job that runs long enough before it is preempted. Judged
- * by the recorded watch events. Not thread-safe; runs once.
+ * one promises it a start. Beside them a Job that runs long enough before it is preempted, and a
+ * rack that is emptied. Judged by the recorded watch events. Not thread-safe; runs once.
  */
 public final class PromisesScenario {
 
@@ -43,6 +46,10 @@ public final class PromisesScenario {
   private static final String BEST_EFFORT = "best-effort";
   private static final String STRICT = "strict";
   private static final String PROTECTED = "protected";
+  private static final String RACKS = "racks";
+  private static final String RACK = "sluice.dev/rack";
+  private static final String STAYS = "stays";
+  private static final String AVOIDS = "avoids";
 
   /** The queues that are compared. */
   private static final List<String> QUEUES = List.of(BEST_EFFORT, STRICT, BACK_FILL);
@@ -51,6 +58,12 @@ public final class PromisesScenario {
   private static final int CPUS = 4;
   private static final int SMALL_JOBS = 34;
   private static final Duration MIN_RUN_TIME = Duration.ofSeconds(20);
+
+  /** How long before a maintenance Jobs come that would be in its way. */
+  private static final Duration NOTICE = Duration.ofSeconds(30);
+
+  /** How late an eviction may be, which has a second, and times without fractions. */
+  private static final Duration ON_TIME = Duration.ofSeconds(3);
 
   /** Workloads of one second have no order that anybody would expect. */
   private static final Duration LATER = Duration.ofMillis(1500);
@@ -81,6 +94,8 @@ public final class PromisesScenario {
     FILLED("back-fill: small ones run before it, and fewer CPUs stay idle"),
     /** Another promise. */
     MIN_RUN_TIME("no Job is preempted before its sluice.dev/min-run-time is over"),
+    /** A promise to whoever repairs it. */
+    MAINTENANCE("a rack is empty when its maintenance begins, and what runs on goes elsewhere"),
     /** Quota is kept. */
     WITHIN_QUOTA("no queue ever gives more than its quota");
 
@@ -179,6 +194,13 @@ public final class PromisesScenario {
     }
   }
 
+  /** The nodes that the scenario needs: two racks of two. */
+  public static List<NodeGroup> nodes() {
+    return List.of(
+        NodeGroup.plentiful("r1", 2).withLabel(RACK, "r1"),
+        NodeGroup.plentiful("r2", 2).withLabel(RACK, "r2"));
+  }
+
   /** Runs to the end or to the first failure; returns one result per expectation. */
   public List<ExpectationResult> tell() {
     return expectationResults.of(this::play);
@@ -200,6 +222,7 @@ public final class PromisesScenario {
     cluster.create(ScenarioManifests.text("promises/01-queues.yaml"));
     progressListener.say("a Job that runs 20 s undisturbed, and an urgent one that wants its CPUs");
     cluster.submit(job("patient", PROTECTED, CPUS, 600, 600));
+    cluster.create(job(STAYS, RACKS, 2, 600, 600));
     progressListener.say("three queues of 4 CPUs: a Job of 2, then one of 4, then one of 1 each s");
     for (String queue : QUEUES) {
       cluster.create(job("first", queue, 2, 20, 35));
@@ -210,6 +233,7 @@ public final class PromisesScenario {
       cluster.create(job(LARGE, queue, CPUS, 6, 20));
     }
     Instant promised = promised();
+    Instant maintenance = maintain();
     pause(LATER);
     progressListener.say(
         "Jobs of 1 CPU come; %s is promised a start by %s".formatted(LARGE, promised));
@@ -230,6 +254,7 @@ public final class PromisesScenario {
     outcomes = QUEUES.stream().map(queue -> outcome(queue, last)).toList();
     judge(last, promised);
     judgeMinRunTime();
+    judgeMaintenance(maintenance);
     if (!recorder.catchUp(STEP_TIMEOUT)) {
       throw new ScenarioException("the watches did not catch up");
     }
@@ -330,6 +355,70 @@ public final class PromisesScenario {
         PromisesExpectation.MIN_RUN_TIME,
         ran.compareTo(MIN_RUN_TIME) >= 0,
         "it ran for %d s".formatted(ran.toSeconds()));
+  }
+
+  /**
+   * Announces a maintenance of the rack on which a Job runs, and submits another Job; returns when
+   * it begins.
+   */
+  private Instant maintain() {
+    cluster.await("a Job on rack r1", () -> nodes(STAYS).stream().findFirst());
+    Instant start = clock.instant().truncatedTo(ChronoUnit.SECONDS).plus(NOTICE);
+    progressListener.say("rack r1 is under maintenance from %s on".formatted(start));
+    cluster.create(
+        ScenarioManifests.text("promises/02-maintenance.yaml")
+            .formatted(start, start.plus(Duration.ofHours(1))));
+    cluster.create(job(AVOIDS, RACKS, 2, 600, 600));
+    return start;
+  }
+
+  private void judgeMaintenance(Instant start) {
+    Instant evicted =
+        cluster.await(
+            "the eviction of a Job from rack r1",
+            () ->
+                workloads(STAYS).stream()
+                    .flatMap(each -> since(each, "Evicted").stream())
+                    .findFirst());
+    List<String> stays =
+        cluster.await(
+            "its new place", () -> Optional.of(nodes(STAYS)).filter(each -> each.size() > 1));
+    List<String> avoids = nodes(AVOIDS);
+    judge(
+        PromisesExpectation.MAINTENANCE,
+        stays.getFirst().startsWith("r1")
+            && stays.getLast().startsWith("r2")
+            && !avoids.isEmpty()
+            && avoids.stream().allMatch(node -> node.startsWith("r2"))
+            && !evicted.isBefore(start)
+            && !evicted.isAfter(start.plus(ON_TIME)),
+        "evicted %d s after the begin, from %s to %s; the other Job ran on %s"
+            .formatted(
+                Duration.between(start, evicted).toSeconds(),
+                stays.getFirst(),
+                stays.getLast(),
+                String.join(", ", avoids)));
+  }
+
+  /** All versions of the Workload of a Job in the queue with racks, in order. */
+  private List<JsonNode> workloads(String job) {
+    return recorder.history().stream()
+        .filter(change -> change.kind() == AuditedKind.WORKLOAD)
+        .map(ObjectChange::object)
+        .filter(workload -> workload.at("/metadata/namespace").asText().equals(RACKS))
+        .filter(workload -> workload.at("/metadata/ownerReferences/0/name").asText().equals(job))
+        .toList();
+  }
+
+  /** The nodes that a Job got, one after the other. */
+  private List<String> nodes(String job) {
+    return workloads(job).stream()
+        .map(workload -> workload.at("/status/admission/podSetAssignments/0/topologyAssignment"))
+        .filter(JsonNode::isObject)
+        .flatMap(places -> TopologyAssignmentCodec.decode(places).domains().stream())
+        .map(domain -> domain.values().getLast())
+        .distinct()
+        .toList();
   }
 
   /** From the admission of the Job that is preempted until its eviction, to the second. */
