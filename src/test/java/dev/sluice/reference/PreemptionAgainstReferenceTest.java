@@ -51,6 +51,15 @@ class PreemptionAgainstReferenceTest {
         (seed, length) -> CostedWorld.steps(seed, new RandomWorld(seed, true, true).steps(length)));
   }
 
+  @Test
+  void reservationsHoldTheSameWhereWorkloadsArePreempted() {
+    play(
+        "reservations and preemption",
+        12_000,
+        (seed, length) ->
+            ReservedWorld.steps(seed, new RandomWorld(seed, true, true, Pods.ALL).steps(length)));
+  }
+
   /** In this world a Workload that was skipped is overtaken in its queue, and quota is released. */
   @Test
   void anOvertakenWorkloadBeginsAnewWithItsFlavors() {

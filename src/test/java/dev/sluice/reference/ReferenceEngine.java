@@ -65,6 +65,13 @@ final class ReferenceEngine {
       ReferenceNodes nodes,
       ReferenceCosts costs) {
 
+    /** The same without some flavors. */
+    Rules without(Set<String> closed) {
+      Map<String, Flavor> rest = new HashMap<>(flavors);
+      rest.keySet().removeAll(closed);
+      return new Rules(rest, longestWalk, preempting, blocking, recomputing, sharing, nodes, costs);
+    }
+
     /** Who finds places for Workloads of a queue. */
     ReferencePlacer placer(ClusterQueueSpec queue) {
       return new ReferencePlacer(nodes, queue, flavors);

@@ -8,12 +8,14 @@ import dev.sluice.core.model.RequestShape;
 import dev.sluice.reference.ReferenceAssigner.Result;
 import dev.sluice.reference.ReferencePreemption.Preemptor;
 import dev.sluice.reference.ReferencePreemption.Victim;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.function.Function;
 import java.util.function.Predicate;
+import java.util.stream.Collectors;
 
 /** Considers a Workload as quota stands: its flavors and victims, and with how many pods. */
 final class ReferenceNominator {
@@ -26,8 +28,42 @@ final class ReferenceNominator {
     this.reservations = reservations;
   }
 
-  /** Away from the nodes that are closed to it; if only they have room, it is held for them. */
+  /** With flavors of which nothing is kept; if there are none, it is held for what is kept. */
   ReferenceNominated consider(
+      ReferenceEntry entry,
+      ClusterQueueSpec queue,
+      ReferenceSnapshot snapshot,
+      Map<ReferenceAssigner.Progress, Integer> resume,
+      Map<ReferenceAssigner.Place, String> only) {
+    if (!only.isEmpty()) {
+      return considerNodes(entry, queue, snapshot, resume, only);
+    }
+    ReferenceNominated first = considerNodes(entry, queue, snapshot, resume, only);
+    ReferenceNominated found = first;
+    Set<String> closed = new HashSet<>();
+    while (!found.inVain()) {
+      Set<String> kept =
+          reservations.keptFlavors(
+              entry,
+              queue.name(),
+              found.result(),
+              snapshot.tree(),
+              found.victims().stream()
+                  .map(victim -> victim.holder().id().uid())
+                  .collect(Collectors.toSet()));
+      if (kept.isEmpty()) {
+        return found;
+      }
+      closed.addAll(kept);
+      found =
+          new ReferenceNominator(rules.without(closed), reservations)
+              .considerNodes(entry, queue, snapshot, resume, only);
+    }
+    return first;
+  }
+
+  /** Away from the nodes that are closed to it; if only they have room, it is held for them. */
+  private ReferenceNominated considerNodes(
       ReferenceEntry entry,
       ClusterQueueSpec queue,
       ReferenceSnapshot snapshot,

@@ -195,7 +195,15 @@ final class ReferenceQuestions {
     rules.nodes().closed = world.reservations.closedTo(entry, queue);
     boolean open = fitsInPart(shape, fits);
     rules.nodes().closed = Set.of();
-    return open || fitsInPart(shape, fits);
+    return open || fitsInPart(shape, fits) || fitsElsewhere(entry, queue);
+  }
+
+  /** Whether it fits in flavors that it tries because something of others is kept. */
+  private boolean fitsElsewhere(ReferenceEntry entry, ClusterQueueSpec queue) {
+    ReferenceNominated nominated = considered(entry, queue);
+    return nominated.result().mode() == Mode.FIT
+        && !world.budgets.refuses(entry, queue.name(), nominated.result().usage())
+        && !world.reservations.refuses(entry, queue.name(), nominated.result(), tree(), Set.of());
   }
 
   private static boolean fitsInPart(RequestShape shape, Predicate<RequestShape> fits) {

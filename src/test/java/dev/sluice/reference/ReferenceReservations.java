@@ -92,12 +92,38 @@ final class ReferenceReservations {
       ReferenceAssigner.Result result,
       ReferenceTree tree,
       Set<String> targets) {
-    Newcomer newcomer = new Newcomer(entry, queue, result.usage(), result.podSets(), targets);
+    return refuses(new Newcomer(entry, queue, result.usage(), result.podSets(), targets), tree);
+  }
+
+  /** The flavors that alone are enough to hold it back. */
+  Set<String> keptFlavors(
+      ReferenceEntry entry,
+      String queue,
+      ReferenceAssigner.Result result,
+      ReferenceTree tree,
+      Set<String> targets) {
+    Set<String> kept = new HashSet<>();
+    result.usage().keySet().stream()
+        .map(FlavorResource::flavor)
+        .distinct()
+        .filter(
+            flavor -> {
+              Map<FlavorResource, Long> uses = new HashMap<>(result.usage());
+              uses.keySet().removeIf(pair -> !pair.flavor().equals(flavor));
+              List<PodSetAssignment> places =
+                  world.nodes.isTopologyFlavor(flavor) ? result.podSets() : List.of();
+              return refuses(new Newcomer(entry, queue, uses, places, targets), tree);
+            })
+        .forEach(kept::add);
+    return kept;
+  }
+
+  private boolean refuses(Newcomer newcomer, ReferenceTree tree) {
     for (ReservedCapacity each : all) {
       for (Occurrence occurrence : each.occurrences()) {
         Instant at = occurrence.start().isBefore(now) ? now : occurrence.start();
         if (occurrence.end().isAfter(now)
-            && at.isBefore(end(entry.id.uid(), now))
+            && at.isBefore(end(newcomer.entry().id.uid(), now))
             && disturbs(newcomer, each, at, tree)) {
           return true;
         }

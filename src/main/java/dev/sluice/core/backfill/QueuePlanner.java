@@ -13,7 +13,9 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.function.ToLongFunction;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -149,15 +151,20 @@ public final class QueuePlanner {
   }
 
   /**
-   * Whether a Workload may start now with this usage: it ends before what is planned for others
-   * begins, or leaves that alone. Those that are planned after it can't be later by that.
+   * The pairs of a usage of which a Workload would take what is planned for others, if it started
+   * now: it neither ends before that begins, nor leaves it alone. Those that are planned after it
+   * can't be later by that.
    */
-  public boolean mayStart(QueuedWorkload workload, List<PairAmount> usage) {
+  public Set<Integer> inTheWay(QueuedWorkload workload, List<PairAmount> usage) {
     long until = ResourceAmounts.add(now, runs.applyAsLong(workload));
-    return before(workload).stream()
-        .allMatch(
-            plan ->
-                usage.stream().allMatch(each -> plan.leaves(each.pair(), each.amount(), until)));
+    List<Plan> plansBefore = before(workload);
+    return usage.stream()
+        .filter(
+            each ->
+                plansBefore.stream()
+                    .anyMatch(plan -> !plan.leaves(each.pair(), each.amount(), until)))
+        .map(PairAmount::pair)
+        .collect(Collectors.toSet());
   }
 
   /** Records that a Workload starts now with this usage. */

@@ -25,6 +25,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -259,6 +260,11 @@ final class BackfillPass {
             && !plannedStarts.isBounded(workload.id().uid(), candidates.rules())
         ? SchedulingCycle.Fit.NOT_THIS_ONE
         : cycle.backfill(
-            workload, candidates.queue(), usage -> candidates.planner().mayStart(workload, usage));
+            workload,
+            candidates.queue(),
+            usage ->
+                candidates.planner().inTheWay(workload, usage).stream()
+                    .map(pair -> specRegistry.pairs.pair(pair).flavor())
+                    .collect(Collectors.toSet()));
   }
 }

@@ -190,6 +190,15 @@ final class BudgetKeeper implements BudgetCheck, Budgets.ScopeLookup {
   }
 
   @Override
+  public Set<String> keptFlavors(
+      QueuedWorkload workload,
+      ClusterQueueCache queue,
+      Assignment assignment,
+      List<PreemptionTarget> targets) {
+    return Set.of();
+  }
+
+  @Override
   public Optional<Explanation> of(
       QueuedWorkload workload,
       ClusterQueueCache queue,

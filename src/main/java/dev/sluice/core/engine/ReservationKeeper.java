@@ -106,6 +106,17 @@ final class ReservationKeeper implements BudgetCheck, Reservations.Lookup {
     return reservations.isEmpty() ? Set.of() : reservations.closedTo(workload, queue);
   }
 
+  @Override
+  public Set<String> keptFlavors(
+      QueuedWorkload workload,
+      ClusterQueueCache queue,
+      Assignment assignment,
+      List<PreemptionTarget> targets) {
+    return reservations.isEmpty()
+        ? Set.of()
+        : reservations.keptFlavors(workload, queue, assignment, uids(targets));
+  }
+
   private static Set<String> uids(List<PreemptionTarget> targets) {
     return targets.stream()
         .map(target -> target.quotaHolder().id().uid())
@@ -144,6 +155,11 @@ final class ReservationKeeper implements BudgetCheck, Reservations.Lookup {
   public Map<String, String> labels(String flavor) {
     Flavor known = specRegistry.flavors.get(flavor);
     return known == null ? Map.of() : known.nodeLabels();
+  }
+
+  @Override
+  public boolean hasPlaces(String flavor) {
+    return specRegistry.topologies.isTopologyFlavor(flavor);
   }
 
   @Override

@@ -31,6 +31,7 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.function.IntPredicate;
 import java.util.function.Predicate;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -59,6 +60,9 @@ public final class Reservations {
 
     /** The labels that all nodes of a flavor have; empty if there is no such flavor. */
     Map<String, String> labels(String flavor);
+
+    /** Whether Workloads get places on the nodes of a flavor. */
+    boolean hasPlaces(String flavor);
 
     /** Whether some of the places are on nodes of a scope. */
     boolean areOn(TopologyUsage places, Scope.OfNodes scope);
@@ -227,8 +231,35 @@ public final class Reservations {
       ClusterQueueCache queue,
       Assignment assignment,
       Set<String> targets) {
-    Candidate candidate =
-        new Candidate(workload, queue, assignment.usage(), assignment.places().usage(), targets);
+    return refusal(
+        new Candidate(workload, queue, assignment.usage(), assignment.places().usage(), targets));
+  }
+
+  /**
+   * The flavors of which a head is in the way.
+   *
+   * @param targets UIDs of the Workloads that are evicted for it
+   */
+  public Set<String> keptFlavors(
+      QueuedWorkload workload,
+      ClusterQueueCache queue,
+      Assignment assignment,
+      Set<String> targets) {
+    Map<String, List<PairAmount>> byFlavor =
+        assignment.usage().stream()
+            .collect(Collectors.groupingBy(each -> lookup.pair(each.pair()).flavor()));
+    Set<String> kept = new HashSet<>();
+    byFlavor.forEach(
+        (flavor, usage) -> {
+          TopologyUsage places = lookup.hasPlaces(flavor) ? assignment.places().usage() : null;
+          if (refusal(new Candidate(workload, queue, usage, places, targets)).isPresent()) {
+            kept.add(flavor);
+          }
+        });
+    return kept;
+  }
+
+  private Optional<Explanation> refusal(Candidate candidate) {
     for (ReservedCapacity each : all) {
       Optional<Occurrence> conflict =
           uses(candidate, each) ? conflict(candidate, each) : Optional.empty();

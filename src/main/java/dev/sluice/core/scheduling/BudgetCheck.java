@@ -24,6 +24,17 @@ public interface BudgetCheck {
   Set<Scope.OfNodes> closedTo(QueuedWorkload workload, ClusterQueueCache queue);
 
   /**
+   * The flavors of which a head would use what is kept for others, so that it tries other ones.
+   *
+   * @param targets the Workloads that are evicted for it
+   */
+  Set<String> keptFlavors(
+      QueuedWorkload workload,
+      ClusterQueueCache queue,
+      Assignment assignment,
+      List<PreemptionTarget> targets);
+
+  /**
    * Why a head is held that would get this; empty if all let it start.
    *
    * @param targets the Workloads that are evicted for it

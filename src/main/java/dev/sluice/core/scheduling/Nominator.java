@@ -29,6 +29,7 @@ import dev.sluice.core.topology.TopologyCache;
 import dev.sluice.core.waiting.QueueHead;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -42,7 +43,6 @@ import org.jspecify.annotations.Nullable;
 /** Finds flavors for a head and, if these need preemption, targets. */
 final class Nominator {
 
-  private final Map<String, Flavor> flavors;
   private final TopologyCache topologies;
   private final BudgetCheck budgets;
   private final PreemptionStrategy preemption;
@@ -55,6 +55,9 @@ final class Nominator {
 
   /** Whether the usage is the sum of the reservations, as it is until heads are processed. */
   private boolean asReserved;
+
+  /** The existing flavors without those that the head may not get. */
+  private Map<String, Flavor> open;
 
   /** Whether nobody is to be preempted for the head. */
   private boolean withoutTargets;
@@ -71,7 +74,7 @@ final class Nominator {
       FlavorCosts costs,
       long cycle) {
     this.costs = costs;
-    this.flavors = flavors;
+    this.open = flavors;
     this.topologies = topologies;
     this.budgets = budgets;
     this.preemption = preemption;
@@ -103,12 +106,52 @@ final class Nominator {
   /**
    * Nominates a Workload with the current usage, without preemption; it keeps the progress of its
    * flavor search.
+   *
+   * @param closed flavors that it may not get
    */
-  NominatedWorkload nominateWithoutTargets(QueuedWorkload workload, ClusterQueueCache queue) {
+  NominatedWorkload nominateWithoutTargets(
+      QueuedWorkload workload, ClusterQueueCache queue, Set<String> closed) {
     withoutTargets = true;
+    Map<String, Flavor> before = open;
+    open = without(closed);
     NominatedWorkload found = assign(workload, queue, null, fromFirstFlavor);
+    open = before;
     withoutTargets = false;
     return found;
+  }
+
+  private Map<String, Flavor> without(Set<String> closed) {
+    if (closed.isEmpty()) {
+      return open;
+    }
+    Map<String, Flavor> rest = new HashMap<>(open);
+    rest.keySet().removeAll(closed);
+    return rest;
+  }
+
+  /**
+   * Nominates a head for flavors of which nothing is kept for others. If it gets none, it is
+   * nominated as if nothing were kept, and held for that.
+   */
+  private NominatedWorkload besideReservations(
+      QueuedWorkload head, ClusterQueueCache queue, Supplier<NominatedWorkload> nomination) {
+    NominatedWorkload first = onOpenNodes(head, queue, nomination);
+    NominatedWorkload found = first;
+    Map<String, Flavor> before = open;
+    boolean more = found.succeeds();
+    while (more) {
+      Set<String> kept =
+          budgets.keptFlavors(head, queue, found.assignment(), found.preemptionTargets());
+      if (kept.isEmpty()) {
+        open = before;
+        return found;
+      }
+      open = without(kept);
+      found = onOpenNodes(head, queue, nomination);
+      more = found.succeeds();
+    }
+    open = before;
+    return first;
   }
 
   /** Nominates a head that fits without a choice. */
@@ -128,7 +171,7 @@ final class Nominator {
       QueuedWorkload head, ClusterQueueCache queue, int @Nullable [] resume, Search search) {
     Simulations simulations = new Simulations(head, queue);
     FlavorCosts.Search asked = new FlavorCosts.Search(costs, waitsForCheaperUntil(head, queue));
-    return onOpenNodes(
+    return besideReservations(
         head,
         queue,
         () ->
@@ -139,7 +182,7 @@ final class Nominator {
                 simulations,
                 resourceDemand ->
                     FlavorAssigner.assign(
-                        flavors, topologies, simulations, resourceDemand, resume, asked)));
+                        open, topologies, simulations, resourceDemand, resume, asked)));
   }
 
   /**
@@ -174,7 +217,7 @@ final class Nominator {
                 simulations,
                 resourceDemand ->
                     FlavorAssigner.reassign(
-                        flavors,
+                        open,
                         topologies,
                         simulations,
                         resourceDemand,

@@ -32,7 +32,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.function.BooleanSupplier;
-import java.util.function.Predicate;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -154,28 +154,40 @@ public final class SchedulingCycle {
    * Admits a Workload that isn't the head of its queue, if it fits now beside what heads have
    * reserved, without preemption.
    *
-   * @param mayStart whether it may start with its usage
+   * @param inTheWay the flavors of its usage of which it may not start
    * @return whether it fits; the outcome is there if it may start, too
    */
   public Fit backfill(
-      QueuedWorkload workload, ClusterQueueCache queue, Predicate<List<PairAmount>> mayStart) {
+      QueuedWorkload workload,
+      ClusterQueueCache queue,
+      Function<List<PairAmount>, Set<String>> inTheWay) {
     if (withoutNomination(workload, queue) != null) {
       return Fit.NOT_NOW;
     }
-    NominatedWorkload entry = nominator.nominateWithoutTargets(workload, queue);
-    if (!entry.assignment().fits()
-        || !cycleReservations.quotaFitsWithoutTargets(entry)
-        || !cycleReservations.placesFitWithoutTargets(entry)
-        || !cycleReservations.fitsWithTargets(entry)) {
-      return Fit.NOT_NOW;
+    Set<String> closed = new HashSet<>();
+    while (true) {
+      NominatedWorkload entry = nominator.nominateWithoutTargets(workload, queue, closed);
+      if (!fitsBesideHeads(entry)) {
+        return closed.isEmpty() ? Fit.NOT_NOW : Fit.NOT_THIS_ONE;
+      }
+      if (admittedFamilies.contains(family(workload))
+          || !movesFrom(workload).isEmpty()
+          || budgets.of(workload, queue, entry.assignment(), List.of()).isPresent()) {
+        return Fit.NOT_THIS_ONE;
+      }
+      Set<String> planned = inTheWay.apply(entry.assignment().usage());
+      if (planned.isEmpty()) {
+        return new Fit(true, Optional.of(admit(entry)));
+      }
+      closed.addAll(planned);
     }
-    if (admittedFamilies.contains(family(workload)) || !movesFrom(workload).isEmpty()) {
-      return Fit.NOT_THIS_ONE;
-    }
-    return budgets.of(workload, queue, entry.assignment(), List.of()).isEmpty()
-            && mayStart.test(entry.assignment().usage())
-        ? new Fit(true, Optional.of(admit(entry)))
-        : Fit.NOT_THIS_ONE;
+  }
+
+  private boolean fitsBesideHeads(NominatedWorkload entry) {
+    return entry.assignment().fits()
+        && cycleReservations.quotaFitsWithoutTargets(entry)
+        && cycleReservations.placesFitWithoutTargets(entry)
+        && cycleReservations.fitsWithTargets(entry);
   }
 
   /**

@@ -76,6 +76,19 @@ class BackfillTest {
     return names;
   }
 
+  @Test
+  void whoWouldMakeTheHeadLaterInOneFlavorGetsAnother() {
+    scheduler.flavor("g");
+    strict(
+        1, UnknownRunTime.REFUSE, SchedulerFixture.quota("f", 10), SchedulerFixture.quota("g", 3));
+    submit("first", 6, 0, Duration.ofSeconds(100));
+    submit("large", 8, 1, Duration.ofSeconds(100));
+    submit("long", 3, 2, Duration.ofSeconds(10_000));
+    assertThat(admitted()).containsExactly("first", "long");
+    assertThat(scheduler.admission("long").podSets().getFirst().flavors())
+        .containsEntry("cpu", "g");
+  }
+
   private Optional<PlannedStart> planned(String name) {
     return report(name).own();
   }

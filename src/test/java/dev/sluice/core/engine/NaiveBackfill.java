@@ -100,14 +100,16 @@ final class NaiveBackfill {
     boolean more = true;
     while (more) {
       more = false;
-      while (!waiting.isEmpty() && flavorNow(waiting.getFirst()).isPresent()) {
-        start(waiting.getFirst(), now, started);
+      while (!waiting.isEmpty() && !flavorsNow(waiting.getFirst()).isEmpty()) {
+        start(waiting.getFirst(), flavorsNow(waiting.getFirst()).getFirst(), now, started);
       }
       plan(now);
       if (!waiting.isEmpty() && plans.containsKey(waiting.getFirst())) {
         for (Job job : List.copyOf(waiting.subList(1, waiting.size()))) {
-          if (mayStart(job, now)) {
-            start(job, now, started);
+          Optional<Integer> flavor =
+              flavorsNow(job).stream().filter(each -> mayStart(job, each, now)).findFirst();
+          if (flavor.isPresent()) {
+            start(job, flavor.get(), now, started);
             more = true;
           }
         }
@@ -116,23 +118,24 @@ final class NaiveBackfill {
     return started;
   }
 
-  private void start(Job job, long now, List<String> started) {
-    int flavor = flavorNow(job).orElseThrow();
+  private void start(Job job, int flavor, long now, List<String> started) {
     waiting.remove(job);
     running.add(new Run(job, flavor, now, end(now, job)));
     started.add(job.name());
   }
 
-  private Optional<Integer> flavorNow(Job job) {
+  /** The flavors that have room. */
+  private List<Integer> flavorsNow(Job job) {
+    List<Integer> flavors = new ArrayList<>();
     for (int flavor = 0; flavor < quota.length; flavor++) {
       int of = flavor;
       int held =
           running.stream().filter(run -> run.flavor() == of).mapToInt(run -> run.job().cpu()).sum();
       if (held + job.cpu() <= quota[flavor]) {
-        return Optional.of(flavor);
+        flavors.add(flavor);
       }
     }
-    return Optional.empty();
+    return flavors;
   }
 
   private void plan(long now) {
@@ -169,9 +172,8 @@ final class NaiveBackfill {
     return Optional.empty();
   }
 
-  private boolean mayStart(Job job, long now) {
-    Optional<Integer> flavor = flavorNow(job);
-    if (flavor.isEmpty() || (refuses && job.limit().isEmpty())) {
+  private boolean mayStart(Job job, int flavor, long now) {
+    if (refuses && job.limit().isEmpty()) {
       return false;
     }
     long end = end(now, job);
@@ -180,10 +182,10 @@ final class NaiveBackfill {
       Plan plan = all.get(i);
       for (long time : instants(now)) {
         if (waiting.contains(plan.job())
-            && plan.flavor() == flavor.get()
+            && plan.flavor() == flavor
             && plan.covers(time)
             && time < end
-            && usedBeside(i, time) + plan.job().cpu() + job.cpu() > quota[flavor.get()]) {
+            && usedBeside(i, time) + plan.job().cpu() + job.cpu() > quota[flavor]) {
           return false;
         }
       }

@@ -186,6 +186,18 @@ class ReservedCapacityTest {
   }
 
   @Test
+  void whoWouldBeInTheWayOfOneFlavorGetsAnother() {
+    world.flavor("g");
+    world.queue("q", "", SchedulerFixture.quota("f", 10), SchedulerFixture.quota("g", 5));
+    keep(reserved(8, false, from(60, 120)));
+    world.submit("one", "q", 4);
+    world.submit("two", "q", 4);
+    assertThat(world.admitted()).containsExactly("one");
+    assertThat(world.admission("one").podSets().getFirst().flavors()).containsEntry("cpu", "g");
+    assertThat(detail("two")).startsWith("CapacityReserved: held for CapacityReservation r");
+  }
+
+  @Test
   void anotherQueueThatBorrowsIsInTheWayToo() {
     world.queue("q", "c", SchedulerFixture.quota("f", 10));
     world.queue("other", "c", SchedulerFixture.quota("f", 2));
