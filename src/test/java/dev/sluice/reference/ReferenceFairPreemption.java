@@ -272,9 +272,30 @@ final class ReferenceFairPreemption {
     return mine.compareTo(new ReferenceShares(after).of(theirs)) <= 0;
   }
 
+  /** How many steps from the queue up to the lowest cohort that they have in common. */
+  private int distance(ReferenceHolder holder) {
+    List<Node> above = tree.ancestors(new Node(true, holder.queue()));
+    if (holder.queue().equals(self.name())) {
+      return 0;
+    }
+    for (int i = 0; i < ofSelf.size(); i++) {
+      if (above.contains(ofSelf.get(i))) {
+        return i + 1;
+      }
+    }
+    throw new IllegalStateException(holder + " is in another tree");
+  }
+
   private void fillBack() {
     for (int i = victims.size() - 2; i >= 0; i--) {
       ReferenceHolder holder = victims.get(i).holder();
+      int distance = distance(holder);
+      if (victims.stream()
+          .skip(i + 1L)
+          .filter(later -> later.reason() == PreemptionReason.IN_COHORT_FAIR_SHARING)
+          .anyMatch(later -> distance(later.holder()) > distance)) {
+        continue; // Its share was lower without this one.
+      }
       tree.add(holder.queue(), holder.usage());
       List<Victim> others = new ArrayList<>(victims);
       others.remove(i);

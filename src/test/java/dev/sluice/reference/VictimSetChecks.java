@@ -15,6 +15,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Optional;
 
 /**
  * What must hold of whom a single Workload preempts, told from the world before and the victims
@@ -86,8 +87,8 @@ final class VictimSetChecks {
         requests.stream()
             .anyMatch(
                 request ->
-                    isLeast(request, victims, world, queue, true)
-                        || isLeast(request, victims, world, queue, false));
+                    isLeast(request, victims, world, preemption, true)
+                        || isLeast(request, victims, world, preemption, false));
     require(least, "too few victims, or too many", preemption);
     for (ReferenceHolder holder : victims) {
       Victim victim = Objects.requireNonNull(preemption.victims().get(holder.id().uid()));
@@ -98,17 +99,44 @@ final class VictimSetChecks {
     }
   }
 
+  /** Whether another one was chosen by shares that count this one: then it goes in any case. */
+  private static boolean lowersShare(
+      ReferenceHolder holder, Preemption preemption, ReferenceSnapshot world) {
+    Node self = new Node(true, preemption.clusterQueue());
+    return world.holders().stream()
+        .filter(
+            other ->
+                Optional.ofNullable(preemption.victims().get(other.id().uid()))
+                    .filter(victim -> victim.reason() == PreemptionReason.IN_COHORT_FAIR_SHARING)
+                    .isPresent())
+        .anyMatch(
+            other -> distance(self, other, world.tree()) > distance(self, holder, world.tree()));
+  }
+
+  private static int distance(Node self, ReferenceHolder holder, ReferenceTree tree) {
+    List<Node> path = new ArrayList<>(List.of(self));
+    path.addAll(tree.ancestors(self));
+    Node queue = new Node(true, holder.queue());
+    List<Node> other = new ArrayList<>(List.of(queue));
+    other.addAll(tree.ancestors(queue));
+    return (int) path.stream().takeWhile(node -> !other.contains(node)).count();
+  }
+
   /** Whether the request fits without all of them, but not if any one of them stays. */
-  private static boolean isLeast(
+  private boolean isLeast(
       Map<FlavorResource, Long> request,
       List<ReferenceHolder> victims,
       ReferenceSnapshot world,
-      ClusterQueueSpec queue,
+      Preemption preemption,
       boolean borrowing) {
+    ClusterQueueSpec queue = Objects.requireNonNull(before.queues().get(preemption.clusterQueue()));
     if (!fits(request, world.without(victims).tree(), queue, borrowing)) {
       return false;
     }
     for (ReferenceHolder stays : victims) {
+      if (lowersShare(stays, preemption, world)) {
+        continue;
+      }
       List<ReferenceHolder> others = new ArrayList<>(victims);
       others.remove(stays);
       if (fits(request, world.without(others).tree(), queue, borrowing)) {

@@ -9,6 +9,8 @@ import dev.sluice.core.model.ClusterQueueSpec.PreemptionPolicies.WithinClusterQu
 import dev.sluice.core.model.ClusterQueueSpec.QueueingStrategy;
 import dev.sluice.core.model.CohortSpec;
 import dev.sluice.core.model.Decision;
+import dev.sluice.core.model.FairSharing;
+import dev.sluice.core.model.FairSharing.Strategy;
 import dev.sluice.core.model.PendingWorkload;
 import dev.sluice.core.model.PreemptionHistory;
 import dev.sluice.core.model.PreemptionRules;
@@ -32,8 +34,9 @@ import org.junit.jupiter.api.Test;
  */
 class EndlessPreemptionTest {
 
-  private final SchedulerFixture fixture = new SchedulerFixture();
+  private SchedulerFixture fixture = new SchedulerFixture();
   private final Map<String, List<Instant>> preempted = new HashMap<>();
+  private final Map<String, Long> requests = new HashMap<>();
   private long version = 1_000;
 
   private static PreemptionPolicies policies(
@@ -84,10 +87,10 @@ class EndlessPreemptionTest {
         2);
     queue("near", "left", PreemptionPolicies.NEVER, 1);
     queue("lender", "root", PreemptionPolicies.NEVER, 3);
-    fixture.submit("elder", "near", 2, 0, 1);
-    fixture.submit("other", "lender", 2, 5, 1);
+    submit("elder", "near", 2, 0, 1);
+    submit("other", "lender", 2, 5, 1);
     assertThat(fixture.admitted()).containsExactlyInAnyOrder("elder", "other");
-    fixture.submit("head", "head", 4, 5, 2);
+    submit("head", "head", 4, 5, 2);
   }
 
   /** Cycles while whoever is evicted waits again at once; returns how often anybody was. */
@@ -111,7 +114,7 @@ class EndlessPreemptionTest {
                         target.id(),
                         version++,
                         admit.clusterQueue(),
-                        SchedulerFixture.shape(2),
+                        SchedulerFixture.shape(requests.get(target.id().name())),
                         target.priority(),
                         admit.queuedAt(),
                         admit.queuedAt(),
@@ -122,6 +125,67 @@ class EndlessPreemptionTest {
       }
     }
     return count;
+  }
+
+  private void submit(String name, String queue, long cpu, long priority, int second) {
+    requests.put(name, cpu);
+    fixture.submit(name, queue, cpu, priority, second);
+  }
+
+  private void shareFairly() {
+    fixture =
+        new SchedulerFixture(
+            new EngineOptions(
+                Optional.of(
+                    new FairSharing(
+                        List.of(
+                            Strategy.LESS_THAN_OR_EQUAL_TO_FINAL_SHARE,
+                            Strategy.LESS_THAN_INITIAL_SHARE),
+                        false,
+                        false)),
+                false));
+    fixture.flavor("f");
+  }
+
+  /**
+   * What goes of its own queue lowers the share of a preemptor, so that others become targets,
+   * which alone are enough. If it stayed therefore, the share would be as high as before.
+   */
+  private void givenTargetsThatAreLegalOnlyBesideOthers() {
+    shareFairly();
+    cohort("root", "", false);
+    PreemptionPolicies policies =
+        policies(WithinClusterQueue.LOWER_PRIORITY, ReclaimWithinCohort.ANY, false);
+    queue("one", "root", policies, 0);
+    queue("two", "root", policies, 0);
+    queue("lender", "root", PreemptionPolicies.NEVER, 10);
+    submit("small", "one", 3, 0, 1);
+    submit("large", "two", 7, 0, 1);
+    assertThat(fixture.admitted()).containsExactlyInAnyOrder("small", "large");
+    submit("urgent", "one", 5, 1, 2);
+  }
+
+  @Test
+  void fillBackMakesNoEarlierChoiceIllegal() {
+    givenTargetsThatAreLegalOnlyBesideOthers();
+    assertThat(preemptions(50)).isEqualTo(2);
+    assertThat(preempted.keySet()).containsExactlyInAnyOrder("uid-small", "uid-large");
+  }
+
+  @Test
+  void twoQueuesDoNotEvictEachOther() {
+    shareFairly();
+    cohort("root", "", false);
+    PreemptionPolicies policies =
+        policies(WithinClusterQueue.LOWER_PRIORITY, ReclaimWithinCohort.ANY, false);
+    queue("guaranteed", "root", policies, 150);
+    queue("other", "root", policies, 150);
+    queue("best-effort", "root", policies, 0);
+    submit("first", "guaranteed", 250, 0, 1);
+    submit("extra", "best-effort", 50, 0, 1);
+    assertThat(fixture.admitted()).containsExactlyInAnyOrder("first", "extra");
+    submit("second", "guaranteed", 50, 0, 2);
+    assertThat(preemptions(50)).isEqualTo(0);
   }
 
   @Test

@@ -1,5 +1,7 @@
 package dev.sluice.core.scheduling.preemption;
 
+import dev.sluice.core.model.Decision.PreemptionReason;
+import dev.sluice.core.quota.QuotaNode;
 import java.util.List;
 
 /** Drops targets that turn out not to be needed. */
@@ -9,6 +11,8 @@ final class FillBack {
 
   /**
    * Drops every target without which the preemptor still fits, from the last but one to the first.
+   * One stays that lowered the share by which a later one was chosen: with both back, the preemptor
+   * and the later one could evict each other for ever.
    *
    * @param targets the targets, whose usage is removed; unneeded targets are removed from the list
    * @param borrowing whether the preemptor may borrow
@@ -17,6 +21,10 @@ final class FillBack {
       PreemptionRequest preemptionRequest, List<PreemptionTarget> targets, boolean borrowing) {
     for (int i = targets.size() - 2; i >= 0; i--) {
       PreemptionTarget preemptionTarget = targets.get(i);
+      if (lowersShareFor(
+          targets.subList(i + 1, targets.size()), preemptionTarget, preemptionRequest)) {
+        continue;
+      }
       preemptionTarget.restoreUsage();
       if (preemptionRequest.fits(borrowing)) {
         targets.remove(i);
@@ -24,5 +32,41 @@ final class FillBack {
         preemptionTarget.removeUsage();
       }
     }
+  }
+
+  /** Whether a target is below the preemptor's side that was compared with that of a later one. */
+  private static boolean lowersShareFor(
+      List<PreemptionTarget> later,
+      PreemptionTarget preemptionTarget,
+      PreemptionRequest preemptionRequest) {
+    QuotaNode preemptorNode = preemptionRequest.queue().node();
+    for (PreemptionTarget each : later) {
+      if (each.reason() == PreemptionReason.IN_COHORT_FAIR_SHARING
+          && distance(preemptorNode, each) > distance(preemptorNode, preemptionTarget)) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  /** How far above the preemptor's queue the lowest node is that has the target below it, too. */
+  private static int distance(QuotaNode preemptorNode, PreemptionTarget preemptionTarget) {
+    int distance = 0;
+    for (QuotaNode node = preemptorNode; node != null; node = node.parent()) {
+      if (isBelow(preemptionTarget.queue().node(), node)) {
+        return distance;
+      }
+      distance++;
+    }
+    return distance;
+  }
+
+  private static boolean isBelow(QuotaNode queueNode, QuotaNode above) {
+    for (QuotaNode node = queueNode; node != null; node = node.parent()) {
+      if (node == above) {
+        return true;
+      }
+    }
+    return false;
   }
 }
