@@ -4,6 +4,9 @@ import dev.sluice.core.engine.EngineOptions;
 import dev.sluice.core.engine.EngineProbe;
 import dev.sluice.core.engine.EngineState;
 import dev.sluice.core.model.AdmissionFairSharing;
+import dev.sluice.core.model.BackfillRules;
+import dev.sluice.core.model.BackfillRules.RunBound;
+import dev.sluice.core.model.BackfillRules.UnknownRunTime;
 import dev.sluice.core.model.ClusterQueueSpec;
 import dev.sluice.core.model.ClusterQueueSpec.FlavorFungibility;
 import dev.sluice.core.model.ClusterQueueSpec.PreemptionPolicies;
@@ -21,11 +24,18 @@ import dev.sluice.core.model.NodeConstraints;
 import dev.sluice.core.model.PendingWorkload;
 import dev.sluice.core.model.PlacementDecision;
 import dev.sluice.core.model.PodSetRequest;
+import dev.sluice.core.model.PreemptionHistory;
+import dev.sluice.core.model.PreemptionRules;
+import dev.sluice.core.model.PreemptionRules.PreemptionLimit;
+import dev.sluice.core.model.QueueRules;
+import dev.sluice.core.model.QuotaRules;
 import dev.sluice.core.model.RequestShape;
 import dev.sluice.core.model.ResourceAmounts;
 import dev.sluice.core.model.ResourceGroup;
 import dev.sluice.core.model.ResourceGroup.Quota;
 import dev.sluice.core.model.SchedulerEvent;
+import dev.sluice.core.model.SchedulerEvent.ReservedCapacity;
+import dev.sluice.core.model.SchedulerEvent.ReservedCapacity.Occurrence;
 import dev.sluice.core.model.WorkloadId;
 import dev.sluice.core.scheduling.WorkloadOrdering.OrderingRules;
 import java.time.Duration;
@@ -39,6 +49,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.Random;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.UUID;
 
@@ -80,6 +91,7 @@ public final class EngineScenario {
   private final Random random = new Random(1);
   private final List<Map<WorkloadId, PendingWorkload>> running = new ArrayList<>();
   private final Map<WorkloadId, PendingWorkload> waiting = new HashMap<>();
+  private final Map<WorkloadId, List<Instant>> preempted = new HashMap<>();
   private final Size size;
   private final Policies policies;
   private final Durations cycleTimes = new Durations();
@@ -135,6 +147,16 @@ public final class EngineScenario {
                 true)),
         1,
         Optional.empty()),
+    /** As all, and rules protect and delay some for a while. */
+    RULED(ALL.preemption, 5, Optional.empty(), 1, Optional.empty()),
+    /**
+     * Nobody; every tenth queue keeps half of its quota for an hour that comes, and runs are bound.
+     */
+    RESERVED(PreemptionPolicies.NEVER, 1, Optional.empty(), 1, Optional.empty()),
+    /** Nobody; the first that waits in each queue is planned, and others may start before it. */
+    PLANNED(PreemptionPolicies.NEVER, 1, Optional.empty(), 1, Optional.empty()),
+    /** Nobody; and queues are strict. */
+    STRICT(PreemptionPolicies.NEVER, 1, Optional.empty(), 1, Optional.empty()),
     /** Nobody; each ClusterQueue has four LocalQueues, and time passes. */
     TEAMS(PreemptionPolicies.NEVER, 1, Optional.empty(), 4, Optional.empty()),
     /** The same, and these LocalQueues take turns: who used least lately comes first. */
@@ -169,6 +191,35 @@ public final class EngineScenario {
       this.turns = turns;
     }
 
+    private boolean isBound() {
+      return this == RESERVED || this == PLANNED;
+    }
+
+    private boolean isStrict() {
+      return this == STRICT || this == PLANNED;
+    }
+
+    private boolean passesTime() {
+      return localQueues > 1 || this == RULED || isBound();
+    }
+
+    private QueueRules rules() {
+      return switch (this) {
+        case RULED ->
+            QueueRules.DEFAULT.withQuota(
+                QuotaRules.DEFAULT.withPreemption(
+                    new PreemptionRules(
+                        Optional.of(Duration.ofSeconds(20)),
+                        Optional.of(new PreemptionLimit(3, Duration.ofMinutes(5))),
+                        Optional.of(Duration.ofSeconds(2)),
+                        false)));
+        case PLANNED ->
+            QueueRules.DEFAULT.withBackfill(
+                Optional.of(new BackfillRules(1, UnknownRunTime.REFUSE)));
+        default -> QueueRules.DEFAULT;
+      };
+    }
+
     private boolean preempts() {
       return !preemption.equals(PreemptionPolicies.NEVER);
     }
@@ -198,6 +249,27 @@ public final class EngineScenario {
                     new LocalQueueId("team", localQueue(i, j)), "queue-" + i, StopPolicy.NONE)));
       }
     }
+    if (policies == Policies.RESERVED) {
+      reserve();
+    }
+  }
+
+  private void reserve() {
+    List<ReservedCapacity> kept = new ArrayList<>();
+    Occurrence occurrence =
+        new Occurrence(START.plus(Duration.ofHours(1)), START.plus(Duration.ofHours(2)));
+    for (int i = 0; i < size.queues; i += 10) {
+      kept.add(
+          new ReservedCapacity(
+              "kept-" + i,
+              new ReservedCapacity.Scope.OfQueue(
+                  "queue-" + i,
+                  List.of(new ReservedCapacity.Share("default", "cpu", CPU_OF_QUEUE / 2))),
+              new ReservedCapacity.Users(Set.of(), Set.of(7L)),
+              false,
+              List.of(occurrence)));
+    }
+    fold(new SchedulerEvent.ReservationsChanged(kept));
   }
 
   /** The state of the engine as a value. */
@@ -232,7 +304,11 @@ public final class EngineScenario {
             FlavorFungibility.DEFAULT,
             List.of(),
             List.of());
-    return policies.turns.isPresent() ? spec.orderedByUsage() : spec;
+    ClusterQueueSpec ruled =
+        spec.with(
+            policies.isStrict() ? QueueingStrategy.STRICT_FIFO : QueueingStrategy.BEST_EFFORT_FIFO,
+            policies.rules());
+    return policies.turns.isPresent() ? ruled.orderedByUsage() : ruled;
   }
 
   private void fold(SchedulerEvent schedulerEvent) {
@@ -288,7 +364,18 @@ public final class EngineScenario {
     if (policies.preempts()) {
       waiting.put(workload.id(), workload);
     }
-    fold(new SchedulerEvent.WorkloadPending(workload));
+    if (policies.isBound()) {
+      fold(
+          new SchedulerEvent.RunBounded(
+              workload.id(), RunBound.of(Duration.ofMinutes(10 + workload.version() % 90))));
+    }
+    fold(
+        new SchedulerEvent.WorkloadPending(
+            policies == Policies.RULED
+                ? workload.withHistory(
+                    new PreemptionHistory(
+                        Optional.empty(), preempted.getOrDefault(workload.id(), List.of())))
+                : workload));
   }
 
   private void decide() {
@@ -333,6 +420,9 @@ public final class EngineScenario {
       throw new IllegalStateException(victim + " doesn't run");
     }
     victims++;
+    if (policies == Policies.RULED) {
+      preempted.computeIfAbsent(victim, any -> new ArrayList<>()).add(now());
+    }
     wait(
         new PendingWorkload(
             known.id(),
@@ -362,11 +452,15 @@ public final class EngineScenario {
       fold(new SchedulerEvent.WorkloadReleased(ended, version++));
       arrive(cohort * size.perCohort + random.nextInt(size.perCohort));
     }
-    if (policies.localQueues > 1) {
-      fold(new SchedulerEvent.TimePassed(START.plusMillis(100 * rounds)));
+    if (policies.passesTime()) {
+      fold(new SchedulerEvent.TimePassed(now()));
     }
     decide();
     return decisions - before;
+  }
+
+  private Instant now() {
+    return START.plusMillis(100 * rounds);
   }
 
   /** How long cycles took since the last call. */

@@ -10,6 +10,7 @@ import dev.sluice.core.model.SchedulerEvent.ReservedCapacity;
 import dev.sluice.core.model.SchedulerEvent.ReservedCapacity.Scope;
 import dev.sluice.core.queue.ClusterQueueCache;
 import dev.sluice.core.queue.QueuedWorkload;
+import dev.sluice.core.quota.QuotaNode;
 import dev.sluice.core.reservation.Reservations;
 import dev.sluice.core.scheduling.BudgetCheck;
 import dev.sluice.core.scheduling.flavor.Assignment;
@@ -18,6 +19,7 @@ import dev.sluice.core.scheduling.preemption.PreemptionTarget;
 import dev.sluice.core.topology.TopologyUsage;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -144,6 +146,11 @@ final class ReservationKeeper implements BudgetCheck, Reservations.Lookup {
       }
     }
     return queues;
+  }
+
+  @Override
+  public Collection<ClusterQueueCache> queuesBelow(QuotaNode root) {
+    return specRegistry.queuesBelow(root);
   }
 
   @Override

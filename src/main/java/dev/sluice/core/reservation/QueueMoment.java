@@ -75,10 +75,8 @@ final class QueueMoment {
     this.times = times;
     this.keptQueue = keptQueue;
     this.kept = kept;
-    for (ClusterQueueCache queue : lookup.queues()) {
-      if (queue.node().root() == keptQueue.node().root()) {
-        queue.holders().forEach(holder -> runs.add(new Run(queue, holder)));
-      }
+    for (ClusterQueueCache queue : lookup.queuesBelow(keptQueue.node().root())) {
+      queue.holders().forEach(holder -> runs.add(new Run(queue, holder)));
     }
     admissions.stream()
         .filter(run -> run.queue().node().root() == keptQueue.node().root())

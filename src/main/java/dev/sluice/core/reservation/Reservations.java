@@ -14,6 +14,7 @@ import dev.sluice.core.model.SchedulerEvent.ReservedCapacity.Share;
 import dev.sluice.core.queue.ClusterQueueCache;
 import dev.sluice.core.queue.QueuedWorkload;
 import dev.sluice.core.queue.QuotaHolder;
+import dev.sluice.core.quota.QuotaNode;
 import dev.sluice.core.scheduling.flavor.Assignment;
 import dev.sluice.core.scheduling.flavor.Assignment.PairAmount;
 import dev.sluice.core.topology.TopologyUsage;
@@ -22,6 +23,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
@@ -54,6 +56,9 @@ public final class Reservations {
 
     /** All ClusterQueues. */
     List<ClusterQueueCache> queues();
+
+    /** The ClusterQueues of the tree with a root. */
+    Collection<ClusterQueueCache> queuesBelow(QuotaNode root);
 
     /** The flavor and the resource with this number. */
     FlavorResource pair(int number);

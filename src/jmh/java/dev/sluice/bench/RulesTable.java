@@ -1,0 +1,84 @@
+package dev.sluice.bench;
+
+import dev.sluice.bench.EngineScenario.Policies;
+import dev.sluice.bench.EngineScenario.Size;
+import java.lang.management.ManagementFactory;
+import java.lang.management.ThreadMXBean;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Locale;
+
+/**
+ * How many decisions a second the engine makes with rules about time in use, beside the same
+ * cluster without them (docs/preemption.md, docs/backfill.md, docs/reservations.md). Prints a table
+ * in Markdown. Both are measured in turns, since a machine isn't always as fast.
+ */
+public final class RulesTable {
+
+  private static final ThreadMXBean THREADS = ManagementFactory.getThreadMXBean();
+  private static final int QUEUES = 100;
+  private static final int PENDING = 10_000;
+  private static final int TURNS = 5;
+  private static final long TURN_NANOS = 2_000_000_000L;
+
+  /** Rules, and what they are compared with. */
+  private record Pair(String name, Policies without, Policies with) {}
+
+  private static final List<Pair> PAIRS =
+      List.of(
+          new Pair("rules of preemption", Policies.ALL, Policies.RULED),
+          new Pair("reservations of every tenth queue", Policies.NONE, Policies.RESERVED),
+          new Pair("back-fill, `HeadOnly`", Policies.STRICT, Policies.PLANNED));
+
+  private RulesTable() {}
+
+  /**
+   * Prints the table.
+   *
+   * @param args how each line that is wanted begins; none for all
+   */
+  public static void main(String[] args) {
+    System.out.println("| rules | decisions/s without | with | change |");
+    System.out.println("|---|---:|---:|---:|");
+    for (Pair pair : PAIRS) {
+      if (args.length > 0 && Arrays.stream(args).noneMatch(pair.name()::startsWith)) {
+        continue;
+      }
+      EngineScenario without = filled(pair.without());
+      EngineScenario with = filled(pair.with());
+      perSecond(without);
+      perSecond(with);
+      double before = 0;
+      double after = 0;
+      for (int i = 0; i < TURNS; i++) {
+        before += perSecond(without) / TURNS;
+        after += perSecond(with) / TURNS;
+      }
+      System.out.printf(
+          Locale.ROOT,
+          "| %s | %,.0f | %,.0f | %+.0f %% |%n",
+          pair.name(),
+          before,
+          after,
+          100 * (after / before - 1));
+    }
+  }
+
+  private static EngineScenario filled(Policies policies) {
+    EngineScenario scenario = new EngineScenario(new Size(QUEUES, 10, 20), policies);
+    scenario.fill(PENDING + QUEUES * 10);
+    return scenario;
+  }
+
+  /** By the processor's time of this thread: other programs don't count. */
+  private static double perSecond(EngineScenario scenario) {
+    long start = THREADS.getCurrentThreadCpuTime();
+    long decisions = 0;
+    long took = 0;
+    while (took < TURN_NANOS) {
+      decisions += scenario.round();
+      took = THREADS.getCurrentThreadCpuTime() - start;
+    }
+    return decisions * 1e9 / took;
+  }
+}
