@@ -149,8 +149,8 @@ final class ReservationKeeper implements BudgetCheck, Reservations.Lookup {
   }
 
   @Override
-  public Collection<ClusterQueueCache> queuesBelow(QuotaNode root) {
-    return specRegistry.queuesBelow(root);
+  public Collection<ClusterQueueCache> queuesBelow(QuotaNode rootNode) {
+    return specRegistry.queuesBelow(rootNode);
   }
 
   @Override
@@ -170,8 +170,8 @@ final class ReservationKeeper implements BudgetCheck, Reservations.Lookup {
   }
 
   @Override
-  public boolean areOn(TopologyUsage places, Scope.OfNodes scope) {
-    return specRegistry.topologies.areOn(places, scope);
+  public boolean areOn(TopologyUsage topologyUsage, Scope.OfNodes scope) {
+    return specRegistry.topologies.areOn(topologyUsage, scope);
   }
 
   @Override

@@ -40,10 +40,10 @@ public record CycleStatistics(
   }
 
   /** A rule that mattered when a head of a ClusterQueue wanted to preempt. */
-  public record RuleUse(String clusterQueue, Rule rule) {}
+  public record RuleUse(String clusterQueue, TimedRule rule) {}
 
   /** The rules of preemption (docs/preemption.md#rules-that-protect). */
-  public enum Rule {
+  public enum TimedRule {
     /** A Workload was no target, because it hadn't run long enough. */
     MIN_RUN_TIME("min-run-time"),
     /** A Workload was preempted that hadn't, for a head of an exempt class. */
@@ -55,7 +55,7 @@ public record CycleStatistics(
 
     private final String text;
 
-    Rule(String text) {
+    TimedRule(String text) {
       this.text = text;
     }
 

@@ -57,8 +57,8 @@ public final class Reservations {
     /** All ClusterQueues. */
     List<ClusterQueueCache> queues();
 
-    /** The ClusterQueues of the tree with a root. */
-    Collection<ClusterQueueCache> queuesBelow(QuotaNode root);
+    /** The ClusterQueues of the tree with this root. */
+    Collection<ClusterQueueCache> queuesBelow(QuotaNode rootNode);
 
     /** The flavor and the resource with this number. */
     FlavorResource pair(int number);
@@ -70,7 +70,7 @@ public final class Reservations {
     boolean hasPlaces(String flavor);
 
     /** Whether some of the places are on nodes of a scope. */
-    boolean areOn(TopologyUsage places, Scope.OfNodes scope);
+    boolean areOn(TopologyUsage topologyUsage, Scope.OfNodes scope);
 
     /** How long a Workload has its quota at most, in microseconds; {@link #NEVER}. */
     long longest(String uid);
@@ -79,14 +79,14 @@ public final class Reservations {
   /**
    * A head that asks.
    *
-   * @param places what it would use of nodes; null without places
+   * @param topologyUsage what it would use of nodes; null without places
    * @param targets UIDs of the Workloads that are evicted for it
    */
   private record Candidate(
       QueuedWorkload workload,
       ClusterQueueCache queue,
       List<PairAmount> usage,
-      @Nullable TopologyUsage places,
+      @Nullable TopologyUsage topologyUsage,
       Set<String> targets) {}
 
   private final Lookup lookup;
@@ -256,8 +256,9 @@ public final class Reservations {
     Set<String> kept = new HashSet<>();
     byFlavor.forEach(
         (flavor, usage) -> {
-          TopologyUsage places = lookup.hasPlaces(flavor) ? assignment.places().usage() : null;
-          if (refusal(new Candidate(workload, queue, usage, places, targets)).isPresent()) {
+          TopologyUsage topologyUsage =
+              lookup.hasPlaces(flavor) ? assignment.places().usage() : null;
+          if (refusal(new Candidate(workload, queue, usage, topologyUsage, targets)).isPresent()) {
             kept.add(flavor);
           }
         });
@@ -301,7 +302,7 @@ public final class Reservations {
               .anyMatch(
                   each -> each.amount() > 0 && flavors.contains(lookup.pair(each.pair()).flavor()));
       case Scope.OfNodes scope ->
-          (candidate.places() != null && lookup.areOn(candidate.places(), scope))
+          (candidate.topologyUsage() != null && lookup.areOn(candidate.topologyUsage(), scope))
               || candidate.usage().stream()
                   .anyMatch(each -> each.amount() > 0 && isOf(each.pair(), scope));
       case Scope.OfQueue(var name, var shares) -> {

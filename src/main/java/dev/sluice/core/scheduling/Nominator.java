@@ -2,7 +2,7 @@ package dev.sluice.core.scheduling;
 
 import dev.sluice.core.model.AssignmentMode;
 import dev.sluice.core.model.ClusterQueueSpec.QueueingStrategy;
-import dev.sluice.core.model.CycleStatistics.Rule;
+import dev.sluice.core.model.CycleStatistics.TimedRule;
 import dev.sluice.core.model.Flavor;
 import dev.sluice.core.model.Instants;
 import dev.sluice.core.model.PreemptionProtection;
@@ -411,7 +411,7 @@ final class Nominator {
         notEvictable,
         later(kept.firstUntil()),
         delayedUntil,
-        delayedUntil.isPresent() ? Set.of(Rule.PREEMPTION_DELAY) : kept.rules());
+        delayedUntil.isPresent() ? Set.of(TimedRule.PREEMPTION_DELAY) : kept.rules());
   }
 
   /**
@@ -433,8 +433,8 @@ final class Nominator {
   }
 
   /** Whether one of the targets of a head was one only because the head is exempt. */
-  boolean usesExemption(NominatedWorkload entry) {
-    for (PreemptionTarget each : entry.preemptionTargets()) {
+  boolean usesExemption(NominatedWorkload nominatedWorkload) {
+    for (PreemptionTarget each : nominatedWorkload.preemptionTargets()) {
       if (each.quotaHolder().protectedUntilMicros(each.queue().node().preemptionRules(), false)
           > time.nowMicros()) {
         return true;

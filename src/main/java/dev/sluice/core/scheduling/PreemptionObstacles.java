@@ -1,6 +1,6 @@
 package dev.sluice.core.scheduling;
 
-import dev.sluice.core.model.CycleStatistics.Rule;
+import dev.sluice.core.model.CycleStatistics.TimedRule;
 import java.time.Instant;
 import java.util.Optional;
 import java.util.Set;
@@ -18,7 +18,7 @@ record PreemptionObstacles(
     boolean notEvictable,
     Optional<Instant> firstTargetAt,
     Optional<Instant> delayedUntil,
-    Set<Rule> rules) {
+    Set<TimedRule> rules) {
 
   /** Nothing but the policies. */
   static final PreemptionObstacles NONE =

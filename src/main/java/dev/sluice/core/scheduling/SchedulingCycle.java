@@ -324,7 +324,7 @@ public final class SchedulingCycle {
     if (nominator.usesExemption(entry)) {
       ruleUses.add(
           new CycleStatistics.RuleUse(
-              entry.queue().name(), CycleStatistics.Rule.MIN_RUN_TIME_EXEMPT));
+              entry.queue().name(), CycleStatistics.TimedRule.MIN_RUN_TIME_EXEMPT));
     }
     if (!entry.preemptionTargets().isEmpty() || !cycleReservations.fitsWithTargets(entry)) {
       return awaitPreemption(entry, entry.preemptionTargets());

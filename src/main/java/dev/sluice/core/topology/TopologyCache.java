@@ -280,8 +280,8 @@ public final class TopologyCache {
   }
 
   /** Whether a usage is in a domain with nodes of a scope. */
-  public boolean areOn(TopologyUsage places, Scope.OfNodes scope) {
-    return places.isIn(domainsOf(scope));
+  public boolean areOn(TopologyUsage topologyUsage, Scope.OfNodes scope) {
+    return topologyUsage.isIn(domainsOf(scope));
   }
 
   private Set<Slot.Key> domainsOf(Scope.OfNodes scope) {

@@ -10,8 +10,8 @@ import dev.sluice.core.model.ClusterQueueSpec.PreemptionPolicies.WithinClusterQu
 import dev.sluice.core.model.ClusterQueueSpec.QueueingStrategy;
 import dev.sluice.core.model.ClusterQueueSpec.StopPolicy;
 import dev.sluice.core.model.CohortSpec;
-import dev.sluice.core.model.CycleStatistics.Rule;
 import dev.sluice.core.model.CycleStatistics.RuleUse;
+import dev.sluice.core.model.CycleStatistics.TimedRule;
 import dev.sluice.core.model.Decision;
 import dev.sluice.core.model.FairSharing;
 import dev.sluice.core.model.FairSharing.Strategy;
@@ -277,10 +277,11 @@ class PreemptionRulesTest {
   }
 
   /** The rules that the next cycle counts. */
-  private List<Rule> rulesAt(int second) {
+  private List<TimedRule> rulesAt(int second) {
     fixture.passed(Duration.ofSeconds(second));
     assertThat(fixture.engine.cycle()).isTrue();
-    List<Rule> rules = fixture.engine.statistics().ruleUses().stream().map(RuleUse::rule).toList();
+    List<TimedRule> rules =
+        fixture.engine.statistics().ruleUses().stream().map(RuleUse::rule).toList();
     fixture.preempted();
     return rules;
   }
@@ -290,11 +291,11 @@ class PreemptionRulesTest {
     queue("ran", "", minRunTime(30), 2);
     runs("lazy", "ran");
     fixture.submit("urgent", "ran", 2, 5, 0);
-    assertThat(rulesAt(1)).containsExactly(Rule.MIN_RUN_TIME);
+    assertThat(rulesAt(1)).containsExactly(TimedRule.MIN_RUN_TIME);
     PreemptionRules exempt =
         new PreemptionRules(Optional.empty(), Optional.empty(), Optional.empty(), true);
     pending("emergency", "ran", 6, exempt, PreemptionHistory.NONE);
-    assertThat(rulesAt(2)).containsExactly(Rule.MIN_RUN_TIME_EXEMPT);
+    assertThat(rulesAt(2)).containsExactly(TimedRule.MIN_RUN_TIME_EXEMPT);
 
     queue("often", "", limit(1, 100), 2);
     pending(
@@ -305,12 +306,12 @@ class PreemptionRulesTest {
         new PreemptionHistory(Optional.empty(), List.of(at(-20))));
     assertThat(fixture.admitted()).containsExactly("tired");
     fixture.submit("second", "often", 2, 5, 0);
-    assertThat(rulesAt(3)).containsExactly(Rule.MAX_PREEMPTIONS);
+    assertThat(rulesAt(3)).containsExactly(TimedRule.MAX_PREEMPTIONS);
 
     queue("late", "", delay(60), 2);
     runs("calm", "late");
     fixture.submit("third", "late", 2, 5, 0);
-    assertThat(rulesAt(4)).containsExactly(Rule.PREEMPTION_DELAY);
+    assertThat(rulesAt(4)).containsExactly(TimedRule.PREEMPTION_DELAY);
   }
 
   @Test

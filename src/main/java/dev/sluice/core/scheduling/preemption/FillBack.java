@@ -61,9 +61,9 @@ final class FillBack {
     return distance;
   }
 
-  private static boolean isBelow(QuotaNode queueNode, QuotaNode above) {
+  private static boolean isBelow(QuotaNode queueNode, QuotaNode aboveNode) {
     for (QuotaNode node = queueNode; node != null; node = node.parent()) {
-      if (node == above) {
+      if (node == aboveNode) {
         return true;
       }
     }

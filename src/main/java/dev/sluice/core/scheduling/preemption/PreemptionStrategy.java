@@ -1,6 +1,6 @@
 package dev.sluice.core.scheduling.preemption;
 
-import dev.sluice.core.model.CycleStatistics.Rule;
+import dev.sluice.core.model.CycleStatistics.TimedRule;
 import dev.sluice.core.model.PreemptionRules;
 import dev.sluice.core.queue.ClusterQueueCache;
 import dev.sluice.core.queue.QuotaHolder;
@@ -79,14 +79,14 @@ public interface PreemptionStrategy {
    *     {@link Long#MAX_VALUE} if there is none
    * @param rules the rules that protect them
    */
-  record Protected(long firstUntil, Set<Rule> rules) {
+  record Protected(long firstUntil, Set<TimedRule> rules) {
 
     /** None. */
     public static final Protected NONE = new Protected(Long.MAX_VALUE, Set.of());
 
     /** These and others. */
     Protected and(Protected others) {
-      Set<Rule> all = EnumSet.noneOf(Rule.class);
+      Set<TimedRule> all = EnumSet.noneOf(TimedRule.class);
       all.addAll(rules);
       all.addAll(others.rules);
       return new Protected(Math.min(firstUntil, others.firstUntil), all);
@@ -100,7 +100,8 @@ public interface PreemptionStrategy {
         return this;
       }
       boolean often = quotaHolder.protectedUntilMicros(rules, true) > preemptor.nowMicros();
-      return and(new Protected(until, Set.of(often ? Rule.MAX_PREEMPTIONS : Rule.MIN_RUN_TIME)));
+      return and(
+          new Protected(until, Set.of(often ? TimedRule.MAX_PREEMPTIONS : TimedRule.MIN_RUN_TIME)));
     }
   }
 
