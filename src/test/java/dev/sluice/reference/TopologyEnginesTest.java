@@ -67,22 +67,13 @@ class TopologyEnginesTest {
 
   @Test
   void windowsOfNodesHoldTheSame() {
-    play(
-        "windows of nodes",
-        6_000,
-        false,
-        dice -> Optional.empty(),
-        (seed, length) ->
-            ReservedWorld.placed(
-                seed, RandomWorld.placed(seed, false, Pods.ALL, false).steps(length)));
+    play("windows of nodes", 6_000, false, reserved(placed(false, Pods.ALL, false)), NO_SHARING);
     play(
         "windows of nodes and preemption",
         6_000,
         true,
-        dice -> Optional.empty(),
-        (seed, length) ->
-            ReservedWorld.placed(
-                seed, RandomWorld.placed(seed, true, Pods.FEWER, false).steps(length)));
+        reserved(placed(true, Pods.FEWER, false)),
+        NO_SHARING);
   }
 
   /** Longer than others, because much is declared before anything happens. */
@@ -93,6 +84,11 @@ class TopologyEnginesTest {
   private static BiFunction<Long, Integer, List<Step>> placed(
       boolean preempting, Pods pods, boolean fair) {
     return (seed, length) -> RandomWorld.placed(seed, preempting, pods, fair).steps(length);
+  }
+
+  private static BiFunction<Long, Integer, List<Step>> reserved(
+      BiFunction<Long, Integer, List<Step>> make) {
+    return (seed, length) -> ReservedWorld.placed(seed, make.apply(seed, length));
   }
 
   private static BiFunction<Long, Integer, List<Step>> costed(
@@ -106,20 +102,6 @@ class TopologyEnginesTest {
       boolean preempting,
       BiFunction<Long, Integer, List<Step>> make,
       Function<Dice, Optional<FairSharing>> sharing) {
-    play(
-        what,
-        steps,
-        preempting,
-        sharing,
-        (seed, length) -> RandomWorld.placed(seed, preempting, pods, fair).steps(length));
-  }
-
-  private static void play(
-      String what,
-      int steps,
-      boolean preempting,
-      Function<Dice, Optional<FairSharing>> sharing,
-      BiFunction<Long, Integer, List<Step>> make) {
     AtomicLong preemptions = new AtomicLong();
     AtomicLong admissions = new AtomicLong();
     Worlds.play(

@@ -24,6 +24,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.OptionalInt;
 import org.junit.jupiter.api.Test;
@@ -114,7 +115,8 @@ class EndlessPreemptionTest {
                         target.id(),
                         version++,
                         admit.clusterQueue(),
-                        SchedulerFixture.shape(requests.get(target.id().name())),
+                        SchedulerFixture.shape(
+                            Objects.requireNonNull(requests.get(target.id().name()))),
                         target.priority(),
                         admit.queuedAt(),
                         admit.queuedAt(),
