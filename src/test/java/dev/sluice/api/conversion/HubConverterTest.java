@@ -432,6 +432,7 @@ class HubConverterTest {
                           "AdmissionCheck",
                           "MultiKueueConfig",
                           "ProvisioningRequestConfig",
+                          "Topology",
                           "WorkloadPriorityClass")
                       .contains(object.path("kind").asText()))
           .toList();
