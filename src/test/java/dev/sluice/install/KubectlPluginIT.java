@@ -7,6 +7,7 @@ import dev.sluice.testing.BuildBreadth;
 import dev.sluice.testing.ControlPlaneTest;
 import dev.sluice.testing.LocalOperator;
 import dev.sluice.testing.TestCluster;
+import io.fabric8.kubernetes.api.model.NamespaceBuilder;
 import java.time.Duration;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -88,6 +89,7 @@ class KubectlPluginIT {
           "main",
           "-n",
           namespace);
+      namespacesAreLetGo(cluster);
       assertThat(plugin.run("list", "workloads", "-A", "--clusterqueue", pool, "--state=pending"))
           .contains("Job/second")
           .doesNotContain("Job/first");
@@ -188,6 +190,22 @@ class KubectlPluginIT {
         .genericKubernetesResources("sluice.dev/v1alpha1", "Budget")
         .withName(name)
         .delete();
+  }
+
+  /** Where the API server can't discover an aggregated API, no namespace ends. */
+  private static void namespacesAreLetGo(TestCluster cluster) {
+    var namespace = cluster.client().namespaces().withName(cluster.name("let-go"));
+    cluster
+        .client()
+        .resource(
+            new NamespaceBuilder()
+                .withNewMetadata()
+                .withName(cluster.name("let-go"))
+                .endMetadata()
+                .build())
+        .create();
+    namespace.delete();
+    await().atMost(LIMIT).until(() -> namespace.get() == null);
   }
 
   private static String workload(String list, String job) {

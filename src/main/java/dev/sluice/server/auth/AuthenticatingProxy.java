@@ -26,7 +26,6 @@ public final class AuthenticatingProxy {
   private static final Logger LOG = LoggerFactory.getLogger(AuthenticatingProxy.class);
 
   private static final String SYSTEM = "system:";
-  private static final String AUTHENTICATED = "system:authenticated";
 
   private final Path authorities;
   private final List<String> names;
@@ -67,7 +66,7 @@ public final class AuthenticatingProxy {
         .map(String::strip)
         .filter(AuthenticatingProxy::isOrdinary)
         .forEach(groups::add);
-    groups.add(AUTHENTICATED);
+    groups.add(CertificateUsers.AUTHENTICATED);
     return new UserInfoBuilder().withUsername(name).withGroups(groups).build();
   }
 

@@ -31,6 +31,7 @@ import java.util.Optional;
  */
 public final class RequestUsers {
 
+  private static final String UNAUTHENTICATED = "system:unauthenticated";
   private static final String BEARER = "Bearer ";
   private static final int MAX_TOKEN_LENGTH = 16 * 1024;
 
@@ -120,6 +121,10 @@ public final class RequestUsers {
   private static List<String> groups(Request request, FrontProxy proxy) {
     List<String> groups = new ArrayList<>();
     proxy.groupHeaders().forEach(header -> groups.addAll(request.headerValues(header)));
+    // As every API server adds it: the aggregator asks for discovery as a user without groups.
+    if (!groups.contains(CertificateUsers.AUTHENTICATED) && !groups.contains(UNAUTHENTICATED)) {
+      groups.add(CertificateUsers.AUTHENTICATED);
+    }
     return groups;
   }
 

@@ -25,7 +25,8 @@ import org.bouncycastle.asn1.x500.style.BCStyle;
  */
 public final class CertificateUsers {
 
-  private static final String AUTHENTICATED = "system:authenticated";
+  /** The group of everybody whom an API server knows. */
+  public static final String AUTHENTICATED = "system:authenticated";
 
   /** Type of a key exchange; only the algorithms of the chain are judged. */
   private static final String ANY_KEY = "UNKNOWN";

@@ -36,6 +36,7 @@ import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Stream;
 
 /**
  * The aggregated API {@code visibility.kueue.x-k8s.io}: the pending Workloads of ClusterQueues and
@@ -50,6 +51,7 @@ public final class VisibilityEndpoint implements HttpHandler {
   private static final Pattern PENDING =
       Pattern.compile(
           "(?:/namespaces/([^/]+))?/([a-z]+)/([^/]+)/" + VisibilityApi.PENDING_WORKLOADS);
+  private static final Pattern OTHER_FORM = Pattern.compile(";\\s*as=");
   private static final Duration QUERY_TIMEOUT = Duration.ofSeconds(10);
 
   /** A list that asks for estimates waits for so long, and then is shown without them. */
@@ -165,8 +167,11 @@ public final class VisibilityEndpoint implements HttpHandler {
       if (pending.isPresent()) {
         pages.take(user.get().getUsername());
       }
-      return pending.isPresent()
-          ? pending(pending.get(), PageOptions.parse(request.query()))
+      if (pending.isPresent()) {
+        return pending(pending.get(), PageOptions.parse(request.query()));
+      }
+      return asksForAnotherForm(request)
+          ? failure(406, "NotAcceptable", "only application/json in its usual form is served")
           : document(request.path());
     } catch (OverBudgetException e) {
       return failure(TOO_MANY_REQUESTS, "TooManyRequests", String.valueOf(e.getMessage()))
@@ -174,6 +179,19 @@ public final class VisibilityEndpoint implements HttpHandler {
     } catch (KubernetesClientException e) {
       return unavailable("who may read this can't be found out: " + ApiErrorText.of(e));
     }
+  }
+
+  /**
+   * Whether a client takes nothing but documents that are made of several. The API server asks for
+   * such a one of the whole discovery first, and in the usual way when it is refused; an answer of
+   * another kind makes discovery of the group stale, and then no namespace can be deleted.
+   */
+  private static boolean asksForAnotherForm(Request request) {
+    List<String> forms =
+        request.headerValues("accept").stream()
+            .flatMap(value -> Stream.of(value.split(",")))
+            .toList();
+    return !forms.isEmpty() && forms.stream().allMatch(form -> OTHER_FORM.matcher(form).find());
   }
 
   /** A path of pending Workloads; {@code namespace} is empty for ClusterQueues. */

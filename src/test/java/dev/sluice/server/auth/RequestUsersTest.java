@@ -223,6 +223,28 @@ class RequestUsersTest {
         "requestheader-extra-headers-prefix", "[\"X-Remote-Extra-\"]");
   }
 
+  /** The API server itself discovers as a user without groups, and lets those do so who log in. */
+  @Test
+  void whoLoggedInAtTheApiServerIsOfTheGroupOfThose() throws Exception {
+    CertificateWithKey authority = maker.authority("front proxy", DAY);
+    publish(proxied(authority, maker.authority("cluster", DAY)));
+    List<X509Certificate> shown = issued(maker, authority, "front-proxy-client");
+    RequestUsers users = users();
+
+    assertThat(users.of(request(shown, Map.of("x-remote-user", List.of("system:aggregator")))))
+        .map(UserInfo::getGroups)
+        .contains(List.of("system:authenticated"));
+    assertThat(
+            users.of(
+                request(
+                    shown,
+                    Map.of(
+                        "x-remote-user", List.of("system:anonymous"),
+                        "x-remote-group", List.of("system:unauthenticated")))))
+        .map(UserInfo::getGroups)
+        .contains(List.of("system:unauthenticated"));
+  }
+
   @Test
   void theFrontProxySaysWhoseRequestItPassesOn() throws Exception {
     CertificateWithKey authority = maker.authority("front proxy", DAY);

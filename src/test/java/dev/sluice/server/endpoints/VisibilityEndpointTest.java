@@ -25,6 +25,7 @@ import java.nio.charset.StandardCharsets;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -230,6 +231,28 @@ class VisibilityEndpointTest {
   void nothingCanBeWritten() throws Exception {
     Response response = endpoint().answer(new Request("POST", QUEUE, "", GOOD, RequestBody.EMPTY));
     assertThat(json(response).path("reason").asText()).isEqualTo("MethodNotAllowed");
+  }
+
+  /** Whoever gets an answer of another kind than asked for believes the group to be broken. */
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      value = {
+        "application/json;as=APIGroupDiscoveryList;v=v2;g=apidiscovery.k8s.io | 406",
+        "application/json; v=v2; as=APIGroupDiscoveryList,"
+            + " application/json;as=APIGroupDiscoveryList | 406",
+        "application/json;as=APIGroupDiscoveryList;v=v2, application/json | 200",
+        "application/json | 200",
+        "*/* | 200",
+        "'' | 200"
+      })
+  void aFormThatIsNotServedIsRefused(String accept, int status) throws Exception {
+    Map<String, List<String>> headers = new HashMap<>(GOOD);
+    headers.put("accept", List.of(accept));
+
+    assertThat(
+            endpoint().answer(new Request("GET", "/apis", "", headers, RequestBody.EMPTY)).status())
+        .isEqualTo(status);
   }
 
   @Test
