@@ -9,7 +9,6 @@ import dev.sluice.webhooks.registration.WebhookConfigurations;
 import dev.sluice.webhooks.registration.WebhookRegistration;
 import io.fabric8.kubernetes.api.model.APIService;
 import io.fabric8.kubernetes.api.model.APIServiceCondition;
-import io.fabric8.kubernetes.api.model.GenericKubernetesResource;
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.api.model.Service;
 import io.fabric8.kubernetes.api.model.ServiceSpecBuilder;
@@ -31,6 +30,7 @@ import java.net.URI;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
@@ -215,18 +215,7 @@ public final class Installer {
    * discover its groups, and hold up the deletion of namespaces.
    */
   private void removeVisibility() {
-    for (String version : VisibilityApi.VERSIONS) {
-      var service =
-          client
-              .genericKubernetesResources("apiregistration.k8s.io/v1", "APIService")
-              .withName(version + "." + VisibilityApi.GROUP);
-      GenericKubernetesResource found = service.get();
-      if (found != null
-          && InstallManifests.VISIBILITY_SERVICE.equals(found.get("spec", "service", "name"))
-          && configuration.namespace().equals(found.get("spec", "service", "namespace"))) {
-        service.delete();
-      }
-    }
+    visibility(client).forEach(served -> client.resource(served).delete());
     var reached =
         client
             .services()
@@ -245,20 +234,27 @@ public final class Installer {
    * address that isn't such a name.
    */
   private List<HasMetadata> visibilityAtAddress() {
-    String host = url.map(URI::create).map(URI::getHost).orElse("");
-    if (!SERVICE_NAME.matcher(host).matches()) {
+    Optional<String> host = addressName();
+    if (host.isEmpty()) {
       return List.of();
     }
     List<HasMetadata> objects = InstallManifests.visibility(configuration.namespace());
     for (HasMetadata object : objects) {
       if (object instanceof Service service) {
         service.setSpec(
-            new ServiceSpecBuilder().withType("ExternalName").withExternalName(host).build());
+            new ServiceSpecBuilder().withType("ExternalName").withExternalName(host.get()).build());
       } else if (object instanceof APIService served) {
         served.getSpec().getService().setPort(configuration.visibilityServer().bindPort());
       }
     }
     return objects;
+  }
+
+  /** What a Service can stand for of this process's address; empty if that is no such name. */
+  private Optional<String> addressName() {
+    return url.map(URI::create)
+        .map(URI::getHost)
+        .filter(host -> SERVICE_NAME.matcher(host).matches());
   }
 
   /**
@@ -279,8 +275,9 @@ public final class Installer {
    * @return why it doesn't; empty if it does, or nothing is registered
    */
   public Optional<String> leaveUnreached(KubernetesClient direct) {
+    List<APIService> own = ownVisibility(direct);
     Optional<String> reason =
-        ownVisibility(direct).stream()
+        own.stream()
             .flatMap(
                 found ->
                     found.getStatus() == null
@@ -290,21 +287,42 @@ public final class Installer {
             .filter(condition -> !condition.getStatus().equals("True"))
             .map(APIServiceCondition::getMessage)
             .findFirst();
-    reason.ifPresent(any -> leave(direct));
+    reason.ifPresent(any -> own.forEach(found -> direct.resource(found).delete()));
     return reason;
   }
 
+  /** Those of the visibility API that lead to this process. */
   private List<APIService> ownVisibility(KubernetesClient direct) {
-    List<APIService> leadHere = new ArrayList<>();
-    for (HasMetadata object : visibilityAtAddress()) {
-      if (object instanceof APIService own) {
-        APIService found = direct.resource(own).get();
-        if (found != null && own.getSpec().getService().equals(found.getSpec().getService())) {
-          leadHere.add(found);
-        }
-      }
-    }
-    return leadHere;
+    return addressName().isEmpty()
+        ? List.of()
+        : visibility(direct).stream()
+            .filter(
+                served ->
+                    Objects.equals(
+                        served.getSpec().getService().getPort(),
+                        configuration.visibilityServer().bindPort()))
+            .toList();
+  }
+
+  /** The APIServices of the visibility API that lead to the Service of this installation. */
+  private List<APIService> visibility(KubernetesClient asking) {
+    return VisibilityApi.VERSIONS.stream()
+        .map(
+            version ->
+                asking
+                    .resources(APIService.class)
+                    .withName(version + "." + VisibilityApi.GROUP)
+                    .get())
+        .filter(
+            served ->
+                served != null
+                    && served.getSpec().getService() != null
+                    && InstallManifests.VISIBILITY_SERVICE.equals(
+                        served.getSpec().getService().getName())
+                    && configuration
+                        .namespace()
+                        .equals(served.getSpec().getService().getNamespace()))
+        .toList();
   }
 
   private static boolean convertsAtAddress(CustomResourceDefinition definition) {

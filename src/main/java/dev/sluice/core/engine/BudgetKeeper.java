@@ -9,7 +9,6 @@ import dev.sluice.core.model.FlavorResource;
 import dev.sluice.core.model.LocalQueueId;
 import dev.sluice.core.model.PodSetRequest;
 import dev.sluice.core.model.ResourceAmounts;
-import dev.sluice.core.model.SchedulerEvent.ReservedCapacity.Scope;
 import dev.sluice.core.queue.ClusterQueueCache;
 import dev.sluice.core.queue.QueuedWorkload;
 import dev.sluice.core.queue.QuotaHolder;
@@ -25,7 +24,6 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -182,20 +180,6 @@ final class BudgetKeeper implements BudgetCheck, Budgets.ScopeLookup {
     return budgets.refusalBeforeFlavors(
         new Budgets.Use(queue.name(), workload.localQueue(), amounts),
         workload.equivalenceClass().shape().run());
-  }
-
-  @Override
-  public Set<Scope.OfNodes> closedTo(QueuedWorkload workload, ClusterQueueCache queue) {
-    return Set.of();
-  }
-
-  @Override
-  public Set<String> keptFlavors(
-      QueuedWorkload workload,
-      ClusterQueueCache queue,
-      Assignment assignment,
-      List<PreemptionTarget> targets) {
-    return Set.of();
   }
 
   @Override

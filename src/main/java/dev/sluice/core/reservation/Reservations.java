@@ -373,16 +373,17 @@ public final class Reservations {
   }
 
   private QueueMoment moment(ClusterQueueCache keptQueue, long at) {
+    return moment(keptQueue, at, at);
+  }
+
+  /** The queue at a time, with what is kept at another. */
+  private QueueMoment moment(ClusterQueueCache keptQueue, long at, long keptAt) {
     return new QueueMoment(
         lookup,
         new QueueMoment.Times(micros(now), at),
         keptQueue,
-        keptAt(keptQueue, at),
+        all.stream().filter(each -> keeps(each, keptQueue, keptAt)).toList(),
         admissions);
-  }
-
-  private List<ReservedCapacity> keptAt(ClusterQueueCache keptQueue, long at) {
-    return all.stream().filter(each -> keeps(each, keptQueue, at)).toList();
   }
 
   private static boolean keeps(ReservedCapacity reserved, ClusterQueueCache keptQueue, long at) {
@@ -468,12 +469,7 @@ public final class Reservations {
         ClusterQueueCache keptQueue = lookup.queue(name);
         yield keptQueue == null
             ? List.of()
-            : new QueueMoment(
-                    lookup,
-                    new QueueMoment.Times(micros(now), micros(now)),
-                    keptQueue,
-                    keptAt(keptQueue, micros(at.isAfter(now) ? at : now)),
-                    admissions)
+            : moment(keptQueue, micros(now), micros(at.isAfter(now) ? at : now))
                 .overstaying(shares, leaving);
       }
     };

@@ -21,18 +21,22 @@ public interface BudgetCheck {
   Optional<Explanation> beforeFlavors(QueuedWorkload workload, ClusterQueueCache queue);
 
   /** The nodes that a Workload may not get. */
-  Set<Scope.OfNodes> closedTo(QueuedWorkload workload, ClusterQueueCache queue);
+  default Set<Scope.OfNodes> closedTo(QueuedWorkload workload, ClusterQueueCache queue) {
+    return Set.of();
+  }
 
   /**
    * The flavors of which a head would use what is kept for others, so that it tries other ones.
    *
    * @param targets the Workloads that are evicted for it
    */
-  Set<String> keptFlavors(
+  default Set<String> keptFlavors(
       QueuedWorkload workload,
       ClusterQueueCache queue,
       Assignment assignment,
-      List<PreemptionTarget> targets);
+      List<PreemptionTarget> targets) {
+    return Set.of();
+  }
 
   /**
    * Why a head is held that would get this; empty if all let it start.

@@ -134,7 +134,8 @@ class EndlessPreemptionTest {
     fixture.submit(name, queue, cpu, priority, second);
   }
 
-  private void shareFairly() {
+  /** A cohort that shares fairly; returns policies of queues that reclaim from it. */
+  private PreemptionPolicies shareFairly() {
     fixture =
         new SchedulerFixture(
             new EngineOptions(
@@ -147,6 +148,8 @@ class EndlessPreemptionTest {
                         false)),
                 false));
     fixture.flavor("f");
+    cohort("root", "", false);
+    return policies(WithinClusterQueue.LOWER_PRIORITY, ReclaimWithinCohort.ANY, false);
   }
 
   /**
@@ -154,10 +157,7 @@ class EndlessPreemptionTest {
    * which alone are enough. If it stayed therefore, the share would be as high as before.
    */
   private void givenTargetsThatAreLegalOnlyBesideOthers() {
-    shareFairly();
-    cohort("root", "", false);
-    PreemptionPolicies policies =
-        policies(WithinClusterQueue.LOWER_PRIORITY, ReclaimWithinCohort.ANY, false);
+    PreemptionPolicies policies = shareFairly();
     queue("one", "root", policies, 0);
     queue("two", "root", policies, 0);
     queue("lender", "root", PreemptionPolicies.NEVER, 10);
@@ -176,10 +176,7 @@ class EndlessPreemptionTest {
 
   @Test
   void twoQueuesDoNotEvictEachOther() {
-    shareFairly();
-    cohort("root", "", false);
-    PreemptionPolicies policies =
-        policies(WithinClusterQueue.LOWER_PRIORITY, ReclaimWithinCohort.ANY, false);
+    PreemptionPolicies policies = shareFairly();
     queue("guaranteed", "root", policies, 150);
     queue("other", "root", policies, 150);
     queue("best-effort", "root", policies, 0);

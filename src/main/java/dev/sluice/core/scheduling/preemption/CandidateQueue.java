@@ -148,9 +148,11 @@ record CandidateQueue(
         if (isProtectedByPriority(preemptionRequest, quotaHolder)) {
           break;
         }
-        if (quotaHolder.usesAny(preemptionRequest.needed())
+        Protected one = Protected.of(quotaHolder, queue, preemptionRequest.preemptor());
+        if (one != Protected.NONE
+            && quotaHolder.usesAny(preemptionRequest.needed())
             && !isOlderEqual(preemptionRequest, quotaHolder)) {
-          all = all.and(quotaHolder, queue, preemptionRequest.preemptor());
+          all = all.and(one);
         }
       }
     }

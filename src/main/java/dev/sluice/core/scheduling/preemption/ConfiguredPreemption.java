@@ -325,8 +325,10 @@ final class ConfiguredPreemption {
           queue,
           false,
           quotaHolder -> {
-            if (isSelected(preemptionRequest, quotaHolder, queue, selectors)) {
-              all[0] = all[0].and(quotaHolder, queue, preemptionRequest.preemptor());
+            Protected one = Protected.of(quotaHolder, queue, preemptionRequest.preemptor());
+            if (one != Protected.NONE
+                && isSelected(preemptionRequest, quotaHolder, queue, selectors)) {
+              all[0] = all[0].and(one);
             }
           });
     }

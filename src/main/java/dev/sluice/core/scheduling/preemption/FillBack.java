@@ -53,20 +53,11 @@ final class FillBack {
   private static int distance(QuotaNode preemptorNode, PreemptionTarget preemptionTarget) {
     int distance = 0;
     for (QuotaNode node = preemptorNode; node != null; node = node.parent()) {
-      if (isBelow(preemptionTarget.queue().node(), node)) {
+      if (CandidateQueues.isBelow(preemptionTarget.queue().node(), node)) {
         return distance;
       }
       distance++;
     }
     return distance;
-  }
-
-  private static boolean isBelow(QuotaNode queueNode, QuotaNode aboveNode) {
-    for (QuotaNode node = queueNode; node != null; node = node.parent()) {
-      if (node == aboveNode) {
-        return true;
-      }
-    }
-    return false;
   }
 }

@@ -86,22 +86,28 @@ public interface PreemptionStrategy {
 
     /** These and others. */
     Protected and(Protected others) {
+      if (others.rules.isEmpty()) {
+        return this;
+      }
+      if (rules.isEmpty()) {
+        return others;
+      }
       Set<TimedRule> all = EnumSet.noneOf(TimedRule.class);
       all.addAll(rules);
       all.addAll(others.rules);
       return new Protected(Math.min(firstUntil, others.firstUntil), all);
     }
 
-    /** These, and a holder of a queue if a rule protects it. */
-    Protected and(QuotaHolder quotaHolder, ClusterQueueCache queue, Preemptor preemptor) {
+    /** A holder of a queue if a rule protects it; none otherwise. */
+    static Protected of(QuotaHolder quotaHolder, ClusterQueueCache queue, Preemptor preemptor) {
       PreemptionRules rules = queue.node().preemptionRules();
       long until = quotaHolder.protectedUntilMicros(rules, preemptor.exempt());
       if (until <= preemptor.nowMicros()) {
-        return this;
+        return NONE;
       }
       boolean often = quotaHolder.protectedUntilMicros(rules, true) > preemptor.nowMicros();
-      return and(
-          new Protected(until, Set.of(often ? TimedRule.MAX_PREEMPTIONS : TimedRule.MIN_RUN_TIME)));
+      return new Protected(
+          until, Set.of(often ? TimedRule.MAX_PREEMPTIONS : TimedRule.MIN_RUN_TIME));
     }
   }
 
