@@ -56,6 +56,17 @@ class FairSharingAgainstReferenceTest {
     rerun(seed).play(new PressedWorld(seed, true).stepsAndMore(Worlds.LENGTH));
   }
 
+  /**
+   * In this world a preemptor comes to its flavors in every second cycle only: a Workload that it
+   * holds back fits in the cycles between.
+   */
+  @Test
+  void aPreemptorHoldsNobodyBackWhileItTriesOtherFlavors() {
+    long seed = 560_005_760;
+    rerun(seed)
+        .play(CostedWorld.steps(seed, RandomWorld.weighted(seed, Pods.ALL).steps(Worlds.LENGTH)));
+  }
+
   private static PreemptionRerun rerun(long seed) {
     Optional<FairSharing> sharing = Optional.of(rules(new Dice(seed)));
     return new PreemptionRerun(

@@ -116,9 +116,11 @@ final class OutcomeApplier {
     };
   }
 
-  /** Whether a head that was skipped in the cycles before begins anew with its flavors. */
+  /** Whether the cycles before, in which a head was skipped, no longer count. */
   private static boolean endsRound(CycleOutcome cycleOutcome) {
-    return cycleOutcome instanceof CycleOutcome.PendingPreemption || !staysActive(cycleOutcome);
+    return cycleOutcome instanceof CycleOutcome.PendingPreemption(_, _, _, _, _, var resumed)
+        ? !resumed
+        : !staysActive(cycleOutcome);
   }
 
   private static void enqueue(ClusterQueueCache queue, QueuedWorkload item) {
@@ -192,7 +194,11 @@ final class OutcomeApplier {
     await(pendingPreemption, new Waiting.Claiming(pendingPreemption.explanation()));
     // A flavor search that began before the last change of reservations, or before one was dropped,
     // starts again from the first flavor.
-    return !targets.isEmpty() || waiting.mayFindOthersThan(queue.node(), pendingPreemption.began());
+    // One that resumed starts there anyway, and doesn't reserve the same quota in between: a head
+    // that was skipped because of it may fit then.
+    return !targets.isEmpty()
+        || waiting.mayFindOthersThan(queue.node(), pendingPreemption.began())
+        || (pendingPreemption.resumed() && !waiting.preemptsAgain(queue, item));
   }
 
   /**

@@ -38,13 +38,16 @@ public sealed interface CycleOutcome {
    *     the targets of other preemptors are sufficient
    * @param began the number of the cycle in which the flavor search started at the first flavor: if
    *     nothing has changed since, another search has the same result
+   * @param resumed whether the search resumed behind the first flavor: the next one starts there,
+   *     and the head reserves other quota, or none, until it is here again
    */
   record PendingPreemption(
       QueuedWorkload item,
       ClusterQueueCache queue,
       List<PreemptionTarget> preemptionTargets,
       Explanation explanation,
-      long began)
+      long began,
+      boolean resumed)
       implements CycleOutcome {}
 
   /**

@@ -420,7 +420,8 @@ public final class SchedulingCycle {
         entry.queue(),
         preemptionTargets,
         CycleExplanations.WAITS_FOR_PREEMPTION,
-        entry.search().began());
+        entry.search().began(),
+        !entry.search().from().last().isEmpty());
   }
 
   private CycleOutcome skipped(NominatedWorkload entry) {

@@ -266,6 +266,15 @@ final class ActiveQueues {
     return skippedHeads.repeats(queue.name(), head, resumes, changesOf(queue.node()).number);
   }
 
+  /**
+   * Records that a head waits for preemption with flavors behind the first.
+   *
+   * @return whether further cycles repeat the same results, until something in the tree changes
+   */
+  boolean preemptsAgain(ClusterQueueCache queue, QueuedWorkload head) {
+    return skippedHeads.preemptsAgain(queue.name(), head, changesOf(queue.node()).number);
+  }
+
   /** Records that the head of a queue was not skipped. */
   void notSkipped(ClusterQueueCache queue) {
     skippedHeads.forget(queue.name());

@@ -24,10 +24,18 @@ final class SkippedHeads {
    * @param changes the number of the last change in the tree before these cycles
    * @param resumed where the search of the next cycle resumed after each of them
    */
-  private record Round(QueuedWorkload head, long changes, Set<List<Integer>> resumed) {}
+  private record Round(QueuedWorkload head, long changes, Set<List<Integer>> resumed) {
+
+    private boolean continues(QueuedWorkload next, long number) {
+      return head == next && changes == number;
+    }
+  }
 
   private static final Comparator<List<Integer>> BY_FLAVORS =
       (one, two) -> Arrays.compare(one.toArray(Integer[]::new), two.toArray(Integer[]::new));
+
+  /** Stands among the flavors of a round in which the head waited for preemption, too. */
+  private static final List<Integer> PREEMPTION = List.of(Integer.MIN_VALUE);
 
   private final Map<String, Round> rounds = new HashMap<>();
 
@@ -69,11 +77,24 @@ final class SkippedHeads {
    */
   boolean repeats(String clusterQueue, QueuedWorkload head, List<Integer> resumes, long changes) {
     Round round = rounds.get(clusterQueue);
-    if (round == null || round.head != head || round.changes != changes) {
+    if (round == null || !round.continues(head, changes)) {
       round = new Round(head, changes, new HashSet<>());
       rounds.put(clusterQueue, round);
     }
     return !round.resumed.add(resumes);
+  }
+
+  /**
+   * Records that a head waits for preemption with flavors behind the first: a round of skips ends
+   * with it.
+   *
+   * @param changes the number of the last change in the tree
+   * @return whether it waited so before, and nothing has changed since
+   */
+  boolean preemptsAgain(String clusterQueue, QueuedWorkload head, long changes) {
+    Round before =
+        rounds.put(clusterQueue, new Round(head, changes, new HashSet<>(Set.of(PREEMPTION))));
+    return before != null && before.continues(head, changes) && before.resumed.contains(PREEMPTION);
   }
 
   /** Forgets the head of a queue: it was not skipped this time, or it is gone. */

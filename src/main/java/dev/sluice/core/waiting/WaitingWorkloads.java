@@ -427,6 +427,16 @@ public final class WaitingWorkloads {
     return activeQueues.skippedAgain(queue, head, resumes);
   }
 
+  /**
+   * Records that a head waits for preemption with flavors behind the first: its next search starts
+   * at the first one, and doesn't reserve this quota until it is here again.
+   *
+   * @return whether further cycles repeat the same results, until something in the tree changes
+   */
+  public boolean preemptsAgain(ClusterQueueCache queue, QueuedWorkload head) {
+    return activeQueues.preemptsAgain(queue, head);
+  }
+
   /** Records that the head of a queue was not skipped. */
   public void notSkipped(ClusterQueueCache queue) {
     activeQueues.notSkipped(queue);
