@@ -3,6 +3,7 @@ package dev.sluice.accounting;
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.sluice.accounting.AdmissionComparison.Finding;
 import dev.sluice.workload.record.CachedWorkload;
+import dev.sluice.workload.record.CachedWorkload.Owner;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
@@ -68,9 +69,10 @@ public final class PodPrevention {
     /**
      * Links the controller of a pod with its own controller, and so on.
      *
+     * @return the job at the top, if it is to be queued
      * @throws IllegalStateException if the API server doesn't answer, or refuses
      */
-    void read(PodRecord pod) throws InterruptedException;
+    Optional<Owner> read(PodRecord pod) throws InterruptedException;
   }
 
   /** Without expected pods. */
@@ -95,13 +97,24 @@ public final class PodPrevention {
     if (!record.runs() || dependencies.parser().ended(pod)) {
       return Optional.empty();
     }
-    dependencies.owners().read(record);
+    Optional<Owner> job = dependencies.owners().read(record);
+    Optional<PodRecord> was =
+        before.isObject()
+            ? Optional.of(accounts.records().known(dependencies.parser().of(before)))
+                .filter(PodRecord::runs)
+            : Optional.empty();
     Set<Account> compared = new HashSet<>(accounts.accountsOf(record));
+    if (compared.isEmpty() && job.isPresent() && was.isEmpty()) {
+      // No webhook held the job: that of its kind may ignore that no operator answers.
+      return job.map(
+          owner ->
+              "with it a pod would run of %s \"%s\", which has no Workload"
+                  .formatted(owner.kind(), owner.name()));
+    }
     compared.removeIf(account -> !isCompared(account));
-    if (before.isObject()) {
-      PodRecord was = accounts.records().known(dependencies.parser().of(before));
-      Set<Account> had = was.runs() ? accounts.accountsOf(was) : Set.of();
-      compared.removeIf(account -> had.contains(account) && !isLarger(record, was));
+    if (was.isPresent()) {
+      Set<Account> had = accounts.accountsOf(was.get());
+      compared.removeIf(account -> had.contains(account) && !isLarger(record, was.get()));
     }
     if (compared.isEmpty()
         || letIn(record, compared, new Listed(Set.of(), Map.of()), dryRun).isEmpty()) {

@@ -20,12 +20,13 @@ import dev.sluice.api.json.JsonFields;
 import dev.sluice.api.queueing.NodeCapacityAnnotations;
 import dev.sluice.api.v1beta2.AdmissionCheck;
 import dev.sluice.core.model.WorkloadId;
-import dev.sluice.jobs.controller.BelievedOwners;
 import dev.sluice.jobs.controller.CachedJobParser;
 import dev.sluice.jobs.controller.Integration;
 import dev.sluice.jobs.controller.IntegrationRegistry;
 import dev.sluice.jobs.controller.OwnerChainResolver;
+import dev.sluice.jobs.kind.JobIntegration;
 import dev.sluice.jobs.kind.JobKind;
+import dev.sluice.jobs.kind.JobRef;
 import dev.sluice.jobs.kinds.argo.Workflow;
 import dev.sluice.jobs.kinds.leaderworkerset.LeaderWorkerSets;
 import dev.sluice.jobs.kinds.pod.SinglePod;
@@ -46,6 +47,7 @@ import dev.sluice.workload.record.CachedWorkload.Owner;
 import dev.sluice.workload.record.WorkloadLister;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
@@ -79,7 +81,7 @@ public final class AccountingModule implements OperatorModule {
   private volatile Consumer<CachedWorkload> emptied = workload -> {};
   private volatile Predicate<CachedWorkload> jobExists = workload -> false;
   private volatile BooleanSupplier synced = () -> false;
-  private volatile PodPrevention.OwnerReader owners = pod -> {};
+  private volatile PodPrevention.OwnerReader owners = pod -> Optional.empty();
   private volatile boolean leading;
 
   /** Connected to the Workloads that {@code workloads} reads. */
@@ -269,7 +271,6 @@ public final class AccountingModule implements OperatorModule {
    * @param resolver knows which jobs are to be queued
    */
   void follow(IntegrationRegistry jobs, OwnerChainResolver resolver) {
-    BelievedOwners believed = resolver.believed();
     jobs.observe((before, after) -> jobChanged(before, after, resolver));
     jobExists =
         workload ->
@@ -277,7 +278,7 @@ public final class AccountingModule implements OperatorModule {
                 .owners()
                 .map(CachedJob.Controller::of)
                 .anyMatch(owner -> jobs.find(workload.id().namespace(), owner).isPresent());
-    owners = new OwnerLinks(context.requests(WRITES_AT_A_TIME), jobs, believed, accounts);
+    owners = new OwnerLinks(context.requests(WRITES_AT_A_TIME), jobs, resolver, accounts);
   }
 
   private void jobChanged(
@@ -371,11 +372,11 @@ public final class AccountingModule implements OperatorModule {
    *
    * @param client reads objects
    * @param jobs the kinds that are followed, and what is known of their objects
-   * @param believed which owners are believed
+   * @param resolver knows which owners are believed, and which jobs are to be queued
    * @param accounts is told what controls what
    */
   record OwnerLinks(
-      ApiClient client, IntegrationRegistry jobs, BelievedOwners believed, PodAccounts accounts)
+      ApiClient client, IntegrationRegistry jobs, OwnerChainResolver resolver, PodAccounts accounts)
       implements PodPrevention.OwnerReader {
 
     private static final int DEEPEST = 10;
@@ -385,45 +386,83 @@ public final class AccountingModule implements OperatorModule {
      */
     private static final Pattern NAME = Pattern.compile("[a-z0-9][-a-z0-9.]{0,252}");
 
+    /**
+     * An object in the chain of controllers.
+     *
+     * @param job its job; empty if a watch alone can tell of jobs of its kind
+     * @param controller what controls it, if that is believed
+     */
+    private record Link(Optional<CachedJob> job, Optional<CachedJob.Controller> controller) {}
+
     @Override
-    public void read(PodRecord pod) throws InterruptedException {
+    public Optional<Owner> read(PodRecord pod) throws InterruptedException {
+      Optional<Owner> queued = Optional.empty();
       for (Owner owner : pod.owners()) {
-        Optional<CachedJob.Controller> next = Optional.of(CachedJob.Controller.of(owner));
-        for (int depth = 0; depth < DEEPEST && next.isPresent(); depth++) {
-          next = above(pod.namespace(), next.get());
+        Optional<CachedJob> top = Optional.empty();
+        Optional<Link> link = link(pod.namespace(), CachedJob.Controller.of(owner));
+        for (int depth = 0; depth < DEEPEST && link.isPresent(); depth++) {
+          top = link.get().job();
+          Optional<CachedJob.Controller> controller = link.get().controller();
+          link = controller.isEmpty() ? Optional.empty() : link(pod.namespace(), controller.get());
+        }
+        if (top.filter(job -> resolver.status(job) instanceof ManagementStatus.Own).isPresent()) {
+          JobRef job = top.get().ref();
+          queued =
+              Optional.of(
+                  new Owner(job.kind().apiVersion(), job.kind().kind(), job.name(), job.uid()));
         }
       }
+      return queued;
     }
 
-    /** What controls an object; empty if nothing does, or if its kind isn't followed. */
-    private Optional<CachedJob.Controller> above(String namespace, CachedJob.Controller object)
+    /** An object, linked with its controller; empty if it isn't there, or of another kind. */
+    private Optional<Link> link(String namespace, CachedJob.Controller object)
         throws InterruptedException {
-      Optional<JobKind> kind =
+      Optional<Integration> integration =
           jobs.enabled().stream()
-              .map(Integration::kind)
-              .filter(it -> it.is(object.apiVersion(), object.kind()))
+              .filter(it -> it.kind().is(object.apiVersion(), object.kind()))
               .findFirst();
-      if (kind.isEmpty() || object.uid().isEmpty()) {
+      if (integration.isEmpty() || object.uid().isEmpty()) {
         return Optional.empty();
       }
       Optional<CachedJob> known = jobs.find(namespace, object);
       if (known.isPresent()) {
-        return known.get().controller();
+        return Optional.of(new Link(known, believed(known.get())));
       }
-      JsonNode metadata = metadata(kind.get(), namespace, object.name());
+      JsonNode read = object(integration.get().kind(), namespace, object.name());
+      JsonNode metadata = read.path("metadata");
       if (!JsonFields.text(metadata, "uid").equals(object.uid())) {
         return Optional.empty();
       }
-      Optional<CachedJob.Controller> parent =
+      Optional<CachedJob.Controller> controller =
           CachedJobParser.controller(metadata)
-              .flatMap(it -> believed.of(it, object.kind(), JsonFields.map(metadata, "labels")));
-      parent
-          .filter(it -> !it.uid().isEmpty())
-          .ifPresent(it -> accounts.linked(object.uid(), it.uid()));
-      return parent;
+              .flatMap(it -> believed(it, object.kind(), JsonFields.map(metadata, "labels")));
+      controller.ifPresent(it -> accounts.linked(object.uid(), it.uid()));
+      return Optional.of(new Link(job(integration.get(), read), controller));
     }
 
-    private JsonNode metadata(JobKind kind, String namespace, String name)
+    private Optional<CachedJob.Controller> believed(CachedJob job) {
+      return job.controller().flatMap(it -> believed(it, job.ref().kind().kind(), job.labels()));
+    }
+
+    private Optional<CachedJob.Controller> believed(
+        CachedJob.Controller controller, String kind, Map<String, String> labels) {
+      return resolver.believed().of(controller, kind, labels).filter(it -> !it.uid().isEmpty());
+    }
+
+    private static Optional<CachedJob> job(Integration integration, JsonNode object) {
+      if (!(integration.description() instanceof JobIntegration kind)) {
+        return Optional.empty();
+      }
+      try {
+        return Optional.of(CachedJobParser.of(kind, object));
+      } catch (RuntimeException e) {
+        throw new IllegalStateException(
+            kind.kind().kind() + " can't be read: " + e.getMessage(), e);
+      }
+    }
+
+    private JsonNode object(JobKind kind, String namespace, String name)
         throws InterruptedException {
       if (!NAME.matcher(name).matches()) {
         return MissingNode.getInstance();
@@ -431,7 +470,7 @@ public final class AccountingModule implements OperatorModule {
       ApiOutcome outcome =
           Futures.forResult(client.send(ApiRequest.get(kind.path(namespace, name))));
       return switch (outcome) {
-        case ApiOutcome.Written read -> read.object().path("metadata");
+        case ApiOutcome.Written read -> read.object();
         case ApiOutcome.Gone gone -> MissingNode.getInstance();
         default -> throw new IllegalStateException(kind.plural() + " not read: " + outcome);
       };

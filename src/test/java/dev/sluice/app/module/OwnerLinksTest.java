@@ -13,17 +13,20 @@ import dev.sluice.accounting.PodRecordParser;
 import dev.sluice.api.json.JsonMappers;
 import dev.sluice.app.module.AccountingModule.OwnerLinks;
 import dev.sluice.jobs.GivenJob;
-import dev.sluice.jobs.controller.BelievedOwners;
 import dev.sluice.jobs.controller.IntegrationRegistry;
+import dev.sluice.jobs.controller.OwnerChainResolver;
 import dev.sluice.jobs.kinds.BuiltInIntegrations;
 import dev.sluice.jobs.kinds.pod.PodIndex;
+import dev.sluice.jobs.policy.JobOptions;
 import dev.sluice.kube.client.ApiClient;
 import dev.sluice.testing.PlayedApi;
 import dev.sluice.workload.KnownWorkloads;
 import dev.sluice.workload.feed.AdmittedRequests;
+import dev.sluice.workload.record.CachedWorkload.Owner;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import java.io.IOException;
 import java.util.List;
+import java.util.Optional;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -40,14 +43,16 @@ class OwnerLinksTest {
           workloads,
           new AdmissionComparison(AdmittedRequests.PLAIN, workload -> false),
           account -> {});
+  private final IntegrationRegistry registry =
+      new IntegrationRegistry(
+          BuiltInIntegrations.all(new PodIndex()),
+          List.of("batch/job", "jobset.x-k8s.io/jobset"),
+          gate -> false);
   private final OwnerLinks links =
       new OwnerLinks(
           new ApiClient(client, ApiClient.Options.atATime(1)),
-          new IntegrationRegistry(
-              BuiltInIntegrations.all(new PodIndex()),
-              List.of("batch/job", "jobset.x-k8s.io/jobset"),
-              gate -> false),
-          new BelievedOwners(BuiltInIntegrations.descriptions()),
+          registry,
+          new OwnerChainResolver(JobOptions.defaults("kueue-system"), workloads, registry),
           accounts);
 
   OwnerLinksTest() throws IOException {
@@ -103,6 +108,39 @@ class OwnerLinksTest {
     PodRecord pod = pod("batch/v1", "Job", "child");
     links.read(pod);
     assertThat(accounts.accountsOf(pod)).isEmpty();
+  }
+
+  @Test
+  void aJobAtTheTopIsTheOneToBeQueuedIfItNamesAQueue() throws Exception {
+    assertThat(queued("{}")).isEmpty();
+    assertThat(queued("{\"kueue.x-k8s.io/queue-name\": \"lq\"}"))
+        .contains(new Owner("batch/v1", "Job", "child", CHILD));
+  }
+
+  private Optional<Owner> queued(String labels) throws Exception {
+    api.play(
+        request ->
+            new PlayedApi.Answer(
+                200,
+                """
+                {"metadata": {"namespace": "team", "name": "child", "uid": "%s", "labels": %s},
+                 "spec": {"suspend": false, "template": {"spec": {"containers": []}}}}
+                """
+                    .formatted(CHILD, labels)));
+    return links.read(pod("batch/v1", "Job", "child"));
+  }
+
+  @Test
+  void aJobThatCannotBeReadIsTold() {
+    api.play(
+        request ->
+            new PlayedApi.Answer(
+                200,
+                "{\"metadata\": {\"uid\": \"%s\", \"creationTimestamp\": \"once\"}}"
+                    .formatted(CHILD)));
+    assertThatThrownBy(() -> links.read(pod("batch/v1", "Job", "child")))
+        .isInstanceOf(IllegalStateException.class)
+        .hasMessageContaining("Job can't be read");
   }
 
   @Test
