@@ -45,6 +45,7 @@ class SimulationIT {
 
       asksBySimulate(cluster, others);
       asksByDryRun(cluster, others);
+      asksAboutAllPodsOfADeployment(cluster);
       mayNotAsk(cluster, others);
 
       assertThat(cluster.client().batch().v1().jobs().inNamespace(cluster.namespace()).list())
@@ -234,6 +235,42 @@ class SimulationIT {
                     .replace("kueue.x-k8s.io/queue-name", "team"))
             .toString();
     assertThat(plugin.kubectl(dryRun)).doesNotContain("simulation").endsWith("exit 0");
+  }
+
+  private void asksAboutAllPodsOfADeployment(TestCluster cluster) throws Exception {
+    String text =
+        """
+        apiVersion: apps/v1
+        kind: Deployment
+        metadata:
+          name: asked
+          namespace: "${namespace}"
+          labels: {kueue.x-k8s.io/queue-name: main}
+        spec:
+          replicas: REPLICAS
+          selector: {matchLabels: {app: asked}}
+          template:
+            metadata: {labels: {app: asked}}
+            spec:
+              containers: [{name: main, image: none, resources: {requests: {cpu: "1"}}}]
+        """
+            .replace("${namespace}", cluster.namespace());
+    String note = "the answer is for all %d pods together; each starts by itself";
+    Path file = directory.resolve("deployment.yaml");
+    Files.writeString(file, text.replace("REPLICAS", "2"));
+    assertThat(simulate(file))
+        .contains(
+            "Now: it would get quota in ClusterQueue pool",
+            "pod set main: 2 pods, cpu of flavor spot",
+            note.formatted(2))
+        .endsWith("exit 0");
+    Files.writeString(file, text.replace("REPLICAS", "3"));
+    assertThat(plugin.kubectl("create", "--dry-run=server", "-f", file.toString()))
+        .contains(
+            "Warning: simulation: Later: ",
+            "Warning: simulation: " + note.formatted(3),
+            "deployment.apps/asked created (server dry run)")
+        .endsWith("exit 0");
   }
 
   private void mayNotAsk(TestCluster cluster, String others) throws Exception {

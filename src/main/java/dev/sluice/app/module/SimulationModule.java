@@ -11,6 +11,7 @@ import dev.sluice.server.endpoints.SimulationEndpoint;
 import dev.sluice.server.http.OverBudgetException;
 import dev.sluice.webhooks.review.AdmissionRequest;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -103,11 +104,17 @@ public final class SimulationModule implements OperatorModule {
       return switch (answer) {
         case Answer.Busy() -> dryRun ? busy() : List.of();
         case Answer.NotQueued _ -> List.of();
-        case Answer.Simulated(var result) ->
-            (dryRun
-                    ? SimulationDocument.withoutNames(result)
-                    : SimulationDocument.warning(result, warnOnCreate))
-                .stream().map(line -> BEGIN + line).toList();
+        case Answer.Simulated(var result, var note) -> {
+          List<String> lines =
+              new ArrayList<>(
+                  dryRun
+                      ? SimulationDocument.withoutNames(result)
+                      : SimulationDocument.warning(result, warnOnCreate));
+          if (!lines.isEmpty() && !note.isEmpty()) {
+            lines.add(note);
+          }
+          yield lines.stream().map(line -> BEGIN + line).toList();
+        }
       };
     } catch (OverBudgetException e) {
       return dryRun ? busy() : List.of();

@@ -1,5 +1,6 @@
 package dev.sluice.jobs.controller;
 
+import com.fasterxml.jackson.databind.JsonNode;
 import dev.sluice.api.config.FeatureGate;
 import dev.sluice.jobs.kind.JobKind;
 import dev.sluice.jobs.policy.CachedJob;
@@ -41,6 +42,11 @@ public final class IntegrationRegistry {
 
     /** The job of this name, if it exists. */
     Optional<CachedJob> find(String namespace, String name);
+
+    /** A job with the specs of the objects that it refers to, as far as they are known. */
+    default JsonNode resolved(JsonNode job) {
+      return job;
+    }
   }
 
   /**
@@ -111,6 +117,12 @@ public final class IntegrationRegistry {
   /** The job of this name, if its kind is known and the job exists. */
   public Optional<CachedJob> find(JobKind kind, String namespace, String name) {
     return Optional.ofNullable(finders.get(kind)).flatMap(finder -> finder.find(namespace, name));
+  }
+
+  /** A job with the specs of the objects that it refers to, as far as they are known. */
+  JsonNode resolved(JobKind kind, JsonNode job) {
+    Finder finder = finders.get(kind);
+    return finder == null ? job : finder.resolved(job);
   }
 
   /** From now on no jobs of this kind are found: the API server doesn't serve it any more. */

@@ -1,5 +1,6 @@
 package dev.sluice.jobs.controller;
 
+import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.sluice.api.config.FeatureGate;
 import dev.sluice.jobs.kind.JobIntegration;
@@ -85,7 +86,7 @@ public final class JobController implements JobKindController, WorkloadListener 
     jobs.observe(this::jobChanged);
     referenced.observe(this::enqueueIn);
     Runnable unobserve = context.intake().observe(this::enqueueIn);
-    registry.register(kind, jobs::find);
+    registry.register(kind, new ResolvingFinder(jobs, referenced));
     AdmissionCheckEvents checkEvents =
         new AdmissionCheckEvents(kind, dependencies.events(), leading);
     this.unlisten =
@@ -312,6 +313,21 @@ public final class JobController implements JobKindController, WorkloadListener 
           Futures.forResult(dependencies.objects().read(kind.path(namespace, owner.name())));
       return job.filter(found -> found.path("metadata").path("uid").asText().equals(owner.uid()))
           .isPresent();
+    }
+  }
+
+  /** Finds jobs of the kind, and what they refer to. */
+  private record ResolvingFinder(Store<CachedJob> jobs, ReferencedObjects referenced)
+      implements IntegrationRegistry.Finder {
+
+    @Override
+    public Optional<CachedJob> find(String namespace, String job) {
+      return jobs.find(namespace, job);
+    }
+
+    @Override
+    public JsonNode resolved(JsonNode job) {
+      return referenced.resolved(job);
     }
   }
 }

@@ -13,8 +13,12 @@ public interface JobSimulator {
   /** What is answered. */
   sealed interface Answer {
 
-    /** This would become of it. */
-    record Simulated(SimulationResult result) implements Answer {}
+    /**
+     * This would become of it.
+     *
+     * @param note what the answer leaves out, for people; may be empty
+     */
+    record Simulated(SimulationResult result, String note) implements Answer {}
 
     /** It would not be queued, or what is queued can't be known; {@code why} is for people. */
     record NotQueued(String why) implements Answer {}

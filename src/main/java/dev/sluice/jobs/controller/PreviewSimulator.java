@@ -50,15 +50,15 @@ public final class PreviewSimulator implements JobSimulator {
   public Answer of(ObjectNode job, Supplier<WorkloadSimulator.Asker> asker) {
     return switch (preview.of(job)) {
       case Preview.None(var why) -> new Answer.NotQueued(why);
-      case Preview.Composed(var workload) -> of(record(workload), asker);
+      case Preview.Composed(var workload, var note) -> of(record(workload), note, asker);
     };
   }
 
-  private Answer of(CachedWorkload workload, Supplier<WorkloadSimulator.Asker> asker) {
+  private Answer of(CachedWorkload workload, String note, Supplier<WorkloadSimulator.Asker> asker) {
     return translator.apply(workload) instanceof SchedulerEvent.WorkloadPending(var pending)
         ? workloadSimulator
             .of(workload, pending, asker.get())
-            .<Answer>map(Answer.Simulated::new)
+            .<Answer>map(result -> new Answer.Simulated(result, note))
             .orElseGet(Answer.Busy::new)
         : new Answer.NotQueued("it is not queued: it is held by an admission gate");
   }

@@ -4,13 +4,16 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.sluice.jobs.kind.GatedKind;
 import dev.sluice.jobs.kind.JobIntegration;
 import dev.sluice.jobs.kind.JobKind;
+import dev.sluice.jobs.kind.PodSetTemplate;
 import dev.sluice.jobs.policy.CachedJob;
 import dev.sluice.jobs.policy.JobAction;
 import dev.sluice.jobs.policy.JobAction.CreateWorkload;
 import dev.sluice.jobs.policy.JobAction.Warn;
 import dev.sluice.jobs.policy.JobPolicy;
 import dev.sluice.jobs.policy.ManagementStatus;
+import dev.sluice.jobs.policy.PrioritySource;
 import dev.sluice.jobs.policy.ReconcileContext;
+import dev.sluice.jobs.policy.WorkloadFactory;
 import java.util.List;
 import java.util.Optional;
 import java.util.UUID;
@@ -31,8 +34,12 @@ public final class WorkloadPreview {
   /** What a job would get. */
   public sealed interface Preview {
 
-    /** This Workload, as it would be sent to the API server. */
-    record Composed(ObjectNode workload) implements Preview {}
+    /**
+     * This Workload, as it would be sent to the API server.
+     *
+     * @param note what it leaves out, for people; may be empty
+     */
+    record Composed(ObjectNode workload, String note) implements Preview {}
 
     /** No Workload of its own; {@code why} is for people. */
     record None(String why) implements Preview {}
@@ -53,27 +60,35 @@ public final class WorkloadPreview {
    *     gives to a new object is added
    */
   public Preview of(ObjectNode job) {
-    String kind = job.path("kind").asText();
-    Optional<JobIntegration> found =
-        context.registry().enabled().stream()
-            .filter(entry -> entry.kind().is(job.path("apiVersion").asText(), kind))
-            .map(Integration::description)
-            .filter(description -> !(description instanceof GatedKind))
-            .filter(JobIntegration.class::isInstance)
-            .map(JobIntegration.class::cast)
-            .findFirst();
+    return gated(job).map(kind -> of(kind.made(job))).orElseGet(() -> of(GatedKind.Made.one(job)));
+  }
+
+  private Optional<GatedKind> gated(ObjectNode object) {
+    return described(object, GatedKind.class);
+  }
+
+  private <T> Optional<T> described(ObjectNode object, Class<T> type) {
+    return context.registry().enabled().stream()
+        .filter(
+            entry ->
+                entry.kind().is(object.path("apiVersion").asText(), object.path("kind").asText()))
+        .map(Integration::description)
+        .filter(type::isInstance)
+        .map(type::cast)
+        .findFirst();
+  }
+
+  private Preview of(GatedKind.Made made) {
+    Optional<JobIntegration> found = described(made.job(), JobIntegration.class);
     if (found.isEmpty()) {
       return new Preview.None(
-          "jobs of kind "
-              + kind
-              + " can't be simulated: one manifest doesn't say all of their Workloads");
+          "jobs of kind " + made.job().path("kind").asText() + " can't be simulated");
     }
     JobIntegration integration = found.get();
-    if (integration.reference(job).isPresent()) {
-      return new Preview.None("its pods are described by another object: it can't be simulated");
-    }
+    ObjectNode job = made.job();
     identify(job);
-    CachedJob cachedJob = CachedJobParser.of(integration, job);
+    CachedJob cachedJob =
+        CachedJobParser.of(integration, context.registry().resolved(integration.kind(), job));
     if (!cachedJob.prebuiltWorkload().isEmpty()) {
       return new Preview.None("it names a Workload that was made for it");
     }
@@ -84,7 +99,28 @@ public final class WorkloadPreview {
               ? "it is not queued: it names no queue, or its namespace is not managed"
               : "it is part of another job, which is queued for it");
     }
-    return preview(decide(integration, cachedJob, status));
+    if (!(integration instanceof GatedKind)) {
+      return preview(decide(integration, cachedJob, status));
+    }
+    return cachedJob.controller().isPresent()
+        ? new Preview.None("it is a pod of another object, which can be asked about")
+        : preview(cachedJob, integration.podSets(job), made);
+  }
+
+  /** All pods of a job that is queued by its pods, as one Workload. */
+  private Preview preview(CachedJob job, List<PodSetTemplate> podSets, GatedKind.Made made) {
+    return switch (PrioritySource.of(job, context.dependencies().priorities())) {
+      case PrioritySource.Missing missing ->
+          new Preview.None("%s \"%s\" does not exist".formatted(missing.kind(), missing.name()));
+      case PrioritySource.Found found ->
+          checked(
+              new WorkloadFactory(context.options())
+                  .compose(
+                      job,
+                      podSets.stream().map(podSet -> podSet.times(made.times())).toList(),
+                      found),
+              made.note());
+    };
   }
 
   private List<JobAction> decide(
@@ -106,10 +142,7 @@ public final class WorkloadPreview {
     for (JobAction action : actions) {
       switch (action) {
         case CreateWorkload(var workload) -> {
-          List<String> errors = context.dependencies().validation().errors(workload);
-          return errors.isEmpty()
-              ? new Preview.Composed(workload)
-              : new Preview.None("its Workload would be refused: " + String.join("; ", errors));
+          return checked(workload, "");
         }
         case Warn(var _, var note) -> {
           return new Preview.None(note);
@@ -118,6 +151,13 @@ public final class WorkloadPreview {
       }
     }
     return new Preview.None("it would get no Workload");
+  }
+
+  private Preview checked(ObjectNode workload, String note) {
+    List<String> errors = context.dependencies().validation().errors(workload);
+    return errors.isEmpty()
+        ? new Preview.Composed(workload, note)
+        : new Preview.None("its Workload would be refused: " + String.join("; ", errors));
   }
 
   /** Gives the job what the API server gives to a new object, but for the time. */

@@ -1,5 +1,6 @@
 package dev.sluice.jobs.kind;
 
+import com.fasterxml.jackson.databind.node.ObjectNode;
 import java.util.List;
 
 /**
@@ -7,6 +8,24 @@ import java.util.List;
  * names the controller that runs it.
  */
 public interface GatedKind extends JobKindDescription {
+
+  /**
+   * What an object of the kind makes.
+   *
+   * @param job a job of a kind with an integration
+   * @param times how many jobs like it are made, at least 0
+   * @param note what an answer about all of them together leaves out, for people; may be empty
+   */
+  record Made(ObjectNode job, int times, String note) {
+
+    /** An object that is one job. */
+    public static Made one(ObjectNode job) {
+      return new Made(job, 1, "");
+    }
+  }
+
+  /** What is queued for an object: the object itself, or pods like one that it describes. */
+  Made made(ObjectNode object);
 
   @Override
   default List<String> suspendField() {

@@ -21,4 +21,14 @@ public record PodSetTemplate(
 
   /** The most pod sets that a Workload can have. */
   public static final int MOST = 18;
+
+  /** A pod set of so many times as many pods; at most {@link Integer#MAX_VALUE}. */
+  public PodSetTemplate times(int factor) {
+    return new PodSetTemplate(
+        name,
+        (int) Math.min(Integer.MAX_VALUE, (long) count * factor),
+        minCount,
+        template,
+        topologyRequest);
+  }
 }

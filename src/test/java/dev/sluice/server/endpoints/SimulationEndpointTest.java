@@ -94,7 +94,8 @@ class SimulationEndpointTest {
                     Optional.empty(),
                     List.of(target("team"), target("secret")),
                     Optional.empty(),
-                    NOW));
+                    NOW),
+                "it leaves something out");
       };
     }
   }
@@ -278,11 +279,20 @@ class SimulationEndpointTest {
     assertThat(document.path("hiddenHolders").asInt()).isEqualTo(1);
     assertThat(SimulationDocument.text(document))
         .contains(
-            "waits behind a Workload of another namespace, which doesn't fit, in a StrictFIFO queue",
+            "waits behind a Workload of another namespace, which doesn't fit, in a StrictFIFO"
+                + " queue",
             "it would preempt team/victim (InClusterQueue)",
             "it would preempt 1 Workload of namespaces that you may not read");
     assertThat(SimulationDocument.of(result, namespace -> false).toString())
         .doesNotContain("secret", "holds\"", "victim");
+  }
+
+  @Test
+  void whatAnAnswerLeavesOutIsTold() throws IOException {
+    ObjectNode document =
+        (ObjectNode) json(endpoint().answer(request("good", "POST", PATH, "", JOB)));
+    assertThat(document.path("note").asText()).isEqualTo("it leaves something out");
+    assertThat(SimulationDocument.text(document)).endsWith("it leaves something out");
   }
 
   @Test

@@ -60,6 +60,18 @@ public final class LeaderWorkerSets implements JobIntegration, GatedKind {
             .pushing(List.of(List.of("spec"))));
   }
 
+  /** Each replica is a group of pods. */
+  @Override
+  public Made made(ObjectNode set) {
+    int replicas = Math.max(0, set.path("spec").path("replicas").asInt(1));
+    return new Made(
+        set,
+        replicas,
+        replicas > 1
+            ? "the answer is for all " + replicas + " groups together; each starts by itself"
+            : "");
+  }
+
   @Override
   public boolean sharesWorkload() {
     return true;

@@ -1,5 +1,8 @@
 package dev.sluice.jobs.kinds.pod;
 
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.JsonNodeFactory;
+import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.sluice.jobs.kind.GatedKind;
 import dev.sluice.jobs.kind.JobKind;
 import dev.sluice.jobs.kind.RbacRule;
@@ -23,6 +26,30 @@ public final class Deployments implements GatedKind {
   @Override
   public WebhookRules webhooks() {
     return WebhookRules.atUpdatesToo(new WebhookRules.Review.GatedTemplate(false));
+  }
+
+  /** Pods of the template: the webhook of the Deployment has written its queue there. */
+  @Override
+  public Made made(ObjectNode deployment) {
+    JsonNode spec = deployment.path("spec");
+    ObjectNode pod = JsonNodeFactory.instance.objectNode();
+    pod.put("apiVersion", SinglePod.KIND.apiVersion()).put("kind", SinglePod.KIND.kind());
+    ObjectNode metadata =
+        spec.path("template").path("metadata") instanceof ObjectNode given
+            ? given.deepCopy()
+            : JsonNodeFactory.instance.objectNode();
+    metadata
+        .put("namespace", deployment.path("metadata").path("namespace").asText())
+        .put("generateName", deployment.path("metadata").path("name").asText() + "-");
+    pod.set("metadata", metadata);
+    pod.set("spec", spec.path("template").path("spec"));
+    int replicas = Math.max(0, spec.path("replicas").asInt(1));
+    return new Made(
+        pod,
+        replicas,
+        replicas > 1
+            ? "the answer is for all " + replicas + " pods together; each starts by itself"
+            : "");
   }
 
   /** Its controller creates nothing but pods. */

@@ -91,6 +91,19 @@ public final class SinglePod implements JobIntegration, GatedKind {
     return RbacRule.ofController(KIND, "delete");
   }
 
+  /** A pod of a group stands for all of the group. */
+  @Override
+  public Made made(ObjectNode pod) {
+    String total =
+        pod.path("metadata")
+            .path("annotations")
+            .path(KueueConstants.POD_GROUP_TOTAL_COUNT)
+            .asText();
+    int count = Math.max(1, CachedPodParser.count(total));
+    return new Made(
+        pod, count, count > 1 ? "all " + count + " pods of the group are taken to be alike" : "");
+  }
+
   @Override
   public JobState state(JsonNode pod) {
     Optional<JobState.End> end = end(pod);

@@ -54,6 +54,12 @@ public final class StatefulSets implements JobIntegration, GatedKind {
         MultiKueueRules.byPods(MultiKueueRules.Dropped.NOTHING, MultiKueueRules.Pods.MADE));
   }
 
+  /** All its pods are one job. */
+  @Override
+  public Made made(ObjectNode set) {
+    return Made.one(set);
+  }
+
   /** Its controller creates nothing but pods. */
   @Override
   public boolean creates(String kind) {
