@@ -126,7 +126,7 @@ class ArchitectureTest {
                   "")),
           Map.entry("webhooks", rows("webhooks", "review", "rules", "kinds", "registration")),
           Map.entry("server", rows("server", "http", "certificates", "auth", "endpoints")),
-          Map.entry("app", rows("app", "log module whatif", "")),
+          Map.entry("app", rows("app", "log module", "whatif", "")),
           Map.entry(
               "lab",
               rows(

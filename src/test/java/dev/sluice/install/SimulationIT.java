@@ -3,6 +3,8 @@ package dev.sluice.install;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import com.fasterxml.jackson.databind.JsonNode;
+import dev.sluice.api.json.JsonMappers;
 import dev.sluice.app.Main;
 import dev.sluice.testing.BuildBreadth;
 import dev.sluice.testing.ControlPlaneTest;
@@ -51,8 +53,93 @@ class SimulationIT {
       assertThat(cluster.client().batch().v1().jobs().inNamespace(cluster.namespace()).list())
           .as("nothing was created")
           .satisfies(jobs -> assertThat(jobs.getItems()).isEmpty());
+      playsTheFuture(cluster);
       assertThat(operator.isAlive()).isTrue();
     }
+  }
+
+  /** What the cluster has now is played on, as it is and with a file's changes. */
+  private void playsTheFuture(TestCluster cluster) throws Exception {
+    cluster.applyText(
+        """
+        apiVersion: kueue.x-k8s.io/v1beta2
+        kind: WorkloadPriorityClass
+        metadata: {name: later}
+        value: 0
+        ---
+        """
+            + job("waiting", 3, ", kueue.x-k8s.io/priority-class: later")
+                .replace(
+                    "  labels:", "  annotations: {sluice.dev/expected-run-time: 30m}\n  labels:"));
+    await("a Workload that waits")
+        .atMost(LIMIT)
+        .untilAsserted(
+            () ->
+                assertThat(
+                        cluster
+                            .client()
+                            .genericKubernetesResources("kueue.x-k8s.io/v1beta2", "Workload")
+                            .inNamespace(cluster.namespace())
+                            .list()
+                            .getItems())
+                    .singleElement()
+                    .asString()
+                    .contains("type=QuotaReserved", "1 missing"));
+
+    JsonNode larger =
+        future(
+            cluster,
+            """
+            apiVersion: kueue.x-k8s.io/v1beta2
+            kind: ClusterQueue
+            metadata: {name: pool}
+            spec:
+              namespaceSelector: {}
+              resourceGroups:
+              - coveredResources: [cpu]
+                flavors:
+                - {name: spot, resources: [{name: cpu, nominalQuota: "6"}]}
+            """);
+    assertThat(larger.at("/before/waits/0/maxSeconds").asDouble())
+        .as("until the holder's hour is over")
+        .isBetween(3_000.0, 3_700.0);
+    assertThat(larger.at("/after/waits/0/maxSeconds").asDouble()).isLessThan(600);
+    assertThat(larger.at("/remarks").toString())
+        .contains("nobody knows how long 1 Workloads run: they run for PT1H");
+
+    JsonNode urgent =
+        future(
+            cluster,
+            """
+            apiVersion: kueue.x-k8s.io/v1beta2
+            kind: WorkloadPriorityClass
+            metadata: {name: later}
+            value: 100
+            """);
+    assertThat(urgent.at("/changes/0").asText()).isEqualTo("WorkloadPriorityClass later: 100");
+    assertThat(urgent.at("/before/preemptions").size()).isZero();
+    assertThat(urgent.at("/after/preemptions/pool/InClusterQueue").asInt()).isOne();
+  }
+
+  private JsonNode future(TestCluster cluster, String changes) throws IOException {
+    Path file = Files.writeString(directory.resolve("changed.yaml"), changes);
+    StringWriter out = new StringWriter();
+    int code =
+        new CommandLine(new Main())
+            .setOut(new PrintWriter(out))
+            .setCaseInsensitiveEnumValuesAllowed(true)
+            .execute(
+                "what-if",
+                "-f",
+                file.toString(),
+                "--kubeconfig",
+                cluster.kubeconfig().toString(),
+                "--for",
+                "4h",
+                "-o",
+                "json");
+    assertThat(code).as(out.toString()).isZero();
+    return JsonMappers.JSON.readTree(out.toString());
   }
 
   /** Four CPUs, two of which a job of another namespace has. */

@@ -40,7 +40,7 @@ public record OptionsMapper(Configuration configuration) {
   }
 
   /** How Workloads are translated for the engine. */
-  TranslationOptions translation() {
+  public TranslationOptions translation() {
     return new TranslationOptions(
         configuration.featureGates(),
         configuration.resources(),
@@ -54,7 +54,7 @@ public record OptionsMapper(Configuration configuration) {
   }
 
   /** How the engine decides. */
-  EngineOptions engine() {
+  public EngineOptions engine() {
     return new EngineOptions(
         configuration.fairSharing(),
         translation().blocksAdmission(),

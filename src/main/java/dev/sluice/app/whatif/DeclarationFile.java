@@ -37,7 +37,9 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.Optional;
+import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 /** Declarations in a file, as what the engine is told of them (docs/what-if.md#what-is-changed). */
@@ -49,7 +51,9 @@ final class DeclarationFile {
   private static final String REMOVED = "removed";
   private static final long LARGEST = 8L << 20;
   private static final String KINDS =
-      "ClusterQueue, Cohort, LocalQueue, ResourceFlavor, Topology, Node, List";
+      "ClusterQueue, Cohort, LocalQueue, ResourceFlavor, Topology, Node, WorkloadPriorityClass,"
+          + " List";
+  private static final String PRIORITY_CLASS = "WorkloadPriorityClass";
 
   private static final ReferenceLookup LOOKUP =
       new ReferenceLookup(
@@ -61,41 +65,58 @@ final class DeclarationFile {
   private DeclarationFile() {}
 
   /**
+   * What a file declares.
+   *
+   * @param events what the engine is told, in the order of the file
+   * @param priorities the values of WorkloadPriorityClasses, by name
+   */
+  record Declared(List<SchedulerEvent> events, Map<String, Integer> priorities) {
+
+    /** What is declared, for people. */
+    List<String> lines() {
+      List<String> lines = new ArrayList<>();
+      events.forEach(event -> lines.add(text(event)));
+      priorities.forEach((name, value) -> lines.add(PRIORITY_CLASS + " " + name + ": " + value));
+      return lines;
+    }
+  }
+
+  /**
    * Reads a file of YAML or JSON documents.
    *
    * @throws IOException if it can't be read
    * @throws IllegalArgumentException if it declares something that isn't understood; the message
    *     says which object is wrong and why
    */
-  static List<SchedulerEvent> read(Path file) throws IOException {
+  static Declared read(Path file) throws IOException {
     if (Files.size(file) > LARGEST) {
       throw new IllegalArgumentException(file + " is larger than " + LARGEST + " bytes");
     }
-    List<SchedulerEvent> events = new ArrayList<>();
+    Declared declared = new Declared(new ArrayList<>(), new TreeMap<>());
     try (MappingIterator<JsonNode> documents =
         JsonMappers.YAML.readerFor(JsonNode.class).readValues(Files.readAllBytes(file))) {
       while (documents.hasNext()) {
-        add(documents.next(), events);
+        add(documents.next(), declared);
       }
     } catch (JsonProcessingException e) {
       throw new IllegalArgumentException(file + ": " + firstLine(e.getOriginalMessage()), e);
     } catch (RuntimeException e) {
       throw new IllegalArgumentException(file + ": " + firstLine(e.getMessage()), e);
     }
-    return events;
+    return declared;
   }
 
   private static String firstLine(@Nullable String message) {
     return message == null ? "" : message.lines().findFirst().orElse("");
   }
 
-  private static void add(JsonNode document, List<SchedulerEvent> events) throws IOException {
+  private static void add(JsonNode document, Declared declared) throws IOException {
     if (document.isNull() || document.isMissingNode()) {
       return;
     }
     if (document.path("kind").asText().equals("List")) {
       for (JsonNode each : document.path("items")) {
-        add(each, events);
+        add(each, declared);
       }
       return;
     }
@@ -106,10 +127,34 @@ final class DeclarationFile {
     if (name.isEmpty()) {
       throw new IllegalArgumentException("an object has no metadata.name");
     }
-    events.add(event(node, name));
+    if (node.path("kind").asText().equals(PRIORITY_CLASS)) {
+      declared.priorities().put(name, priority(node, name));
+    } else {
+      declared.events().add(event(node, name));
+    }
   }
 
-  private static SchedulerEvent event(ObjectNode node, String name) throws IOException {
+  private static int priority(ObjectNode node, String name) throws IOException {
+    String what = PRIORITY_CLASS + " " + name;
+    if (node.path("metadata").path("annotations").has(ANNOTATION)) {
+      throw new IllegalArgumentException(
+          what + ": it can't be taken away; give it the value that its Workloads shall have");
+    }
+    JsonNode value = hub(node, what).path("value");
+    if (!value.canConvertToInt()) {
+      throw new IllegalArgumentException(
+          "%s: value: %s must be a whole number of 32 bits"
+              .formatted(what, value.isMissingNode() ? "nothing" : value));
+    }
+    return value.intValue();
+  }
+
+  /**
+   * What the engine is told of an object.
+   *
+   * @throws IllegalArgumentException if it is not understood; the message names it and says why
+   */
+  static SchedulerEvent event(ObjectNode node, String name) throws IOException {
     String kind = node.path("kind").asText();
     String what = kind + " " + name;
     JsonNode mark = node.path("metadata").path("annotations").path(ANNOTATION);
@@ -227,7 +272,7 @@ final class DeclarationFile {
   }
 
   /** What an event is about, for people. */
-  static String text(SchedulerEvent event) {
+  private static String text(SchedulerEvent event) {
     return switch (event) {
       case SchedulerEvent.ClusterQueueChanged(var queue) -> "ClusterQueue " + queue.name();
       case SchedulerEvent.ClusterQueueRemoved(var name) -> "ClusterQueue " + name + " removed";

@@ -1,5 +1,10 @@
 package dev.sluice.app.whatif;
 
+import dev.sluice.api.config.Configuration;
+import dev.sluice.api.config.ConfigurationException;
+import dev.sluice.api.config.ConfigurationLoader;
+import dev.sluice.api.config.GoDuration;
+import dev.sluice.app.module.OptionsMapper;
 import dev.sluice.core.model.SchedulerEvent;
 import dev.sluice.core.model.WorkloadId;
 import dev.sluice.forecast.trace.Trace;
@@ -10,17 +15,25 @@ import dev.sluice.forecast.whatif.TracePast;
 import dev.sluice.forecast.whatif.WhatIf;
 import dev.sluice.journal.JournalCommand;
 import dev.sluice.journal.JournalHistory;
+import dev.sluice.kube.client.KubeconfigOption;
+import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.KubernetesClientBuilder;
 import java.io.IOException;
 import java.io.InputStream;
+import java.io.InterruptedIOException;
 import java.io.PrintWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
+import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
 import java.util.concurrent.Callable;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -33,22 +46,29 @@ import picocli.CommandLine.Spec;
 @Command(
     name = "what-if",
     description = {
-      "Plays the work of a journal or of a trace twice, as it was and with what a file changes, and"
-          + " compares waits, use, preemptions and lost work.",
-      "The file has ClusterQueues, Cohorts, LocalQueues, ResourceFlavors, Topologies and Nodes as"
-          + " they shall be; an object with the annotation sluice.dev/what-if: removed is taken away."
+      "Plays the work of a journal or of a trace, or what a cluster has now, twice: as it is and"
+          + " with what a file changes, and compares waits, use, preemptions and lost work.",
+      "The file has ClusterQueues, Cohorts, LocalQueues, ResourceFlavors, Topologies, Nodes and"
+          + " WorkloadPriorityClasses as they shall be; an object with the annotation"
+          + " sluice.dev/what-if: removed is taken away."
     },
     mixinStandardHelpOptions = true,
     exitCodeListHeading = "%nExit codes:%n",
     exitCodeList = {
       "0:the comparison was printed",
-      "1:the file declares something that isn't understood; the message says what",
+      "1:the file declares something that isn't understood, or the API server refused; the message"
+          + " says what",
       "2:the command line is wrong",
-      "3:a file can't be read or written"
+      "3:a file can't be read or written, or the cluster can't be reached"
     })
 public final class WhatIfCommand implements Callable<Integer> {
 
   private static final Duration NEAR = Duration.ofSeconds(10);
+
+  /** Where the operator is, unless its configuration says otherwise. */
+  private static final String NAMESPACE = "kueue-system";
+
+  private static final Duration LONGEST = Duration.ofHours(8_760);
 
   /** What is printed. */
   private enum Output {
@@ -97,6 +117,30 @@ public final class WhatIfCommand implements Callable<Integer> {
               + " ${DEFAULT-VALUE}).")
   private double load = 1;
 
+  @Option(
+      names = "--for",
+      paramLabel = "DURATION",
+      description =
+          "Instead of a journal: what the cluster has now, played from now on for so long, such as"
+              + " 24h.")
+  private @Nullable String horizon;
+
+  @Mixin private KubeconfigOption kubeconfig = new KubeconfigOption();
+
+  @Option(
+      names = "--run-time",
+      paramLabel = "DURATION",
+      defaultValue = "1h",
+      description =
+          "With --for: of Workloads whose run time nobody knows (default: ${DEFAULT-VALUE}).")
+  private String runTime = "1h";
+
+  @Option(
+      names = "--config",
+      paramLabel = "FILE",
+      description = "With --for: the operator's configuration file.")
+  private @Nullable Path config;
+
   @Option(names = "--html", paramLabel = "FILE", description = "Writes a page with plots as well.")
   private @Nullable Path html;
 
@@ -108,10 +152,15 @@ public final class WhatIfCommand implements Callable<Integer> {
 
   @Override
   public Integer call() {
-    PrintWriter out = spec.commandLine().getOut();
     PrintWriter err = spec.commandLine().getErr();
-    if ((journal == null) == (trace == null)) {
-      throw new ParameterException(spec.commandLine(), "one of --journal and --trace is needed");
+    if (Stream.of(journal, trace, horizon).filter(Objects::nonNull).count() != 1) {
+      throw new ParameterException(
+          spec.commandLine(), "one of --journal, --trace and --for is needed");
+    }
+    if (horizon != null) {
+      Duration length = duration("--for", horizon);
+      Duration unknown = duration("--run-time", runTime);
+      return kubeconfig.exitCode(spec, () -> written(() -> ofCluster(length, unknown)));
     }
     if (!(load > 0 && load <= 1_000)) {
       throw new ParameterException(
@@ -125,9 +174,24 @@ public final class WhatIfCommand implements Callable<Integer> {
                         spec.commandLine(),
                         "--format: \"" + format + "\" is none of swf, helios, alibaba"));
     try {
-      List<SchedulerEvent> changes = DeclarationFile.read(file);
-      WhatIfComparison comparison =
-          journal != null ? ofJournal(journal, changes) : ofTrace(traceFormat, changes);
+      return written(() -> journal != null ? ofJournal(journal) : ofTrace(traceFormat));
+    } catch (IOException e) {
+      err.println("sluice: " + e.getMessage());
+      return 3;
+    }
+  }
+
+  /** Compares two plays. */
+  @FunctionalInterface
+  private interface Comparison {
+    WhatIfComparison made() throws IOException;
+  }
+
+  /** Prints a comparison; returns the exit code. */
+  private int written(Comparison plays) throws IOException {
+    PrintWriter out = spec.commandLine().getOut();
+    try {
+      WhatIfComparison comparison = plays.made();
       if (output == Output.JSON) {
         out.println(comparison.document().toPrettyString());
       } else {
@@ -139,16 +203,66 @@ public final class WhatIfCommand implements Callable<Integer> {
       }
       return 0;
     } catch (IllegalArgumentException e) {
-      err.println("sluice: " + e.getMessage());
+      spec.commandLine().getErr().println("sluice: " + e.getMessage());
       return 1;
-    } catch (IOException e) {
-      err.println("sluice: " + e.getMessage());
-      return 3;
     }
   }
 
-  private WhatIfComparison ofJournal(Path directory, List<SchedulerEvent> changes)
-      throws IOException {
+  private Duration duration(String option, String text) {
+    try {
+      Duration read = GoDuration.parse(text);
+      if (read.isPositive() && read.compareTo(LONGEST) <= 0) {
+        return read;
+      }
+    } catch (IllegalArgumentException notDuration) {
+      // told below, as any other value that isn't allowed
+    }
+    throw new ParameterException(
+        spec.commandLine(),
+        option + ": \"" + text + "\" must be a duration above 0 and of at most 8760h, such as 24h");
+  }
+
+  private WhatIfComparison ofCluster(Duration length, Duration unknown) throws IOException {
+    DeclarationFile.Declared declared = DeclarationFile.read(file);
+    try (KubernetesClient client =
+        new KubernetesClientBuilder().withConfig(kubeconfig.config()).build()) {
+      Configuration configuration =
+          ConfigurationLoader.load(Optional.ofNullable(config), Optional.empty(), () -> NAMESPACE);
+      LivePresent present =
+          new LivePresent(
+              client,
+              new LivePresent.Options(
+                  new OptionsMapper(configuration), configuration.namespace(), length, unknown),
+              Instant.now().truncatedTo(ChronoUnit.MILLIS));
+      PlayInput asIs = present.input(Map.of());
+      return comparison(
+          WhatIf.play(asIs, List.of()),
+          WhatIf.play(present.input(declared.priorities()), declared.events()),
+          declared,
+          asIs.remarks());
+    } catch (ConfigurationException e) {
+      throw new ParameterException(spec.commandLine(), e.getMessage(), e);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new InterruptedIOException("interrupted");
+    }
+  }
+
+  /** What the file declares, where nobody knows from which classes priorities come. */
+  private DeclarationFile.Declared declared() throws IOException {
+    DeclarationFile.Declared declared = DeclarationFile.read(file);
+    if (!declared.priorities().isEmpty()) {
+      throw new IllegalArgumentException(
+          "WorkloadPriorityClass "
+              + declared.priorities().keySet().iterator().next()
+              + ": only with --for can it be changed, since journals and traces have priorities and"
+              + " not where they come from");
+    }
+    return declared;
+  }
+
+  private WhatIfComparison ofJournal(Path directory) throws IOException {
+    DeclarationFile.Declared declared = declared();
     if (!Files.isDirectory(directory)) {
       throw new IOException(directory + " is no directory");
     }
@@ -158,7 +272,7 @@ public final class WhatIfCommand implements Callable<Integer> {
     WhatIf.Played before = WhatIf.play(playInput, List.of());
     List<String> remarks = new ArrayList<>(playInput.remarks());
     remarks.add(fidelity(past.starts(), before.starts()));
-    return comparison(before, WhatIf.play(playInput, changes), changes, remarks);
+    return comparison(before, WhatIf.play(playInput, declared.events()), declared, remarks);
   }
 
   /** How well the play of the unchanged past is the past. */
@@ -180,8 +294,8 @@ public final class WhatIfCommand implements Callable<Integer> {
         .formatted(near, recorded.size(), NEAR.toSeconds());
   }
 
-  private WhatIfComparison ofTrace(TraceFormat traceFormat, List<SchedulerEvent> changes)
-      throws IOException {
+  private WhatIfComparison ofTrace(TraceFormat traceFormat) throws IOException {
+    DeclarationFile.Declared declared = declared();
     Path from = trace == null ? Path.of("") : trace;
     Trace read;
     try (InputStream in = Files.newInputStream(from)) {
@@ -191,9 +305,9 @@ public final class WhatIfCommand implements Callable<Integer> {
       throw new IllegalArgumentException(
           from + " has no jobs to play; " + String.join("; ", read.errors()));
     }
-    List<SchedulerEvent> declared =
-        cluster == null ? TracePast.oneQueue(read.jobs()) : DeclarationFile.read(cluster);
-    PlayInput playInput = TracePast.of(read.jobs(), declared, load);
+    List<SchedulerEvent> queues =
+        cluster == null ? TracePast.oneQueue(read.jobs()) : DeclarationFile.read(cluster).events();
+    PlayInput playInput = TracePast.of(read.jobs(), queues, load);
     List<String> remarks = new ArrayList<>();
     if (read.skipped() + read.malformed() > 0) {
       remarks.add(
@@ -201,18 +315,17 @@ public final class WhatIfCommand implements Callable<Integer> {
               .formatted(read.skipped(), read.malformed()));
     }
     return comparison(
-        WhatIf.play(playInput, List.of()), WhatIf.play(playInput, changes), changes, remarks);
+        WhatIf.play(playInput, List.of()),
+        WhatIf.play(playInput, declared.events()),
+        declared,
+        remarks);
   }
 
   private static WhatIfComparison comparison(
       WhatIf.Played before,
       WhatIf.Played after,
-      List<SchedulerEvent> changes,
+      DeclarationFile.Declared declared,
       List<String> remarks) {
-    return new WhatIfComparison(
-        before.outcome(),
-        after.outcome(),
-        changes.stream().map(DeclarationFile::text).toList(),
-        remarks);
+    return new WhatIfComparison(before.outcome(), after.outcome(), declared.lines(), remarks);
   }
 }

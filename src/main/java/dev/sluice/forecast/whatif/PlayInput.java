@@ -32,6 +32,9 @@ public record PlayInput(
     Duration stopping,
     List<String> remarks) {
 
+  /** How long the pods of a preempted Workload take to stop, where nothing tells. */
+  public static final Duration STOPPING = Duration.ofSeconds(30);
+
   public PlayInput {
     happenings = List.copyOf(happenings);
     runTimes = Map.copyOf(runTimes);

@@ -40,9 +40,6 @@ import org.jspecify.annotations.Nullable;
  */
 public final class RecordedPast {
 
-  /** What is taken where no preempted Workload tells how long its pods took to stop. */
-  private static final Duration STOPPING = Duration.ofSeconds(30);
-
   /** A Workload as far as the journal was read. */
   private static final class Life {
     private @Nullable PendingWorkload pending;
@@ -141,7 +138,9 @@ public final class RecordedPast {
   }
 
   private Duration stopping() {
-    return stops.isEmpty() ? STOPPING : stops.stream().sorted().toList().get(stops.size() / 2);
+    return stops.isEmpty()
+        ? PlayInput.STOPPING
+        : stops.stream().sorted().toList().get(stops.size() / 2);
   }
 
   private List<String> remarks(Map<WorkloadId, Duration> runTimes) {

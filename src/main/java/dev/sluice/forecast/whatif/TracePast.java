@@ -42,7 +42,6 @@ public final class TracePast {
   public static final String DEFAULT_QUEUE = "default";
 
   private static final String FLAVOR = "default";
-  private static final Duration STOPPING = Duration.ofSeconds(30);
 
   /** A moment at which amounts are taken or given back. */
   private record UseChange(Instant at, TraceJob job, long sign) {}
@@ -145,7 +144,14 @@ public final class TracePast {
       end = over.isAfter(end) ? over : end;
     }
     return new PlayInput(
-        scheduler.export(), begin, end, happenings, runTimes, List.of(), STOPPING, List.of());
+        scheduler.export(),
+        begin,
+        end,
+        happenings,
+        runTimes,
+        List.of(),
+        PlayInput.STOPPING,
+        List.of());
   }
 
   private static LocalQueueId queue(TraceJob job, Map<String, LocalQueueId> queues) {

@@ -218,4 +218,34 @@ class WhatIfCommandTest {
     assertThat(err.toString()).contains(message);
     assertThat(err.toString().lines()).hasSize(1);
   }
+
+  @Test
+  void classesOfPrioritiesAreKnownInAClusterOnly() throws IOException {
+    Files.writeString(
+        directory.resolve("class.yaml"),
+        "{apiVersion: kueue.x-k8s.io/v1beta2, kind: WorkloadPriorityClass, metadata: {name: high},"
+            + " value: 5}");
+    assertThat(run("what-if", "-f", file("class.yaml"), "--trace", file("jobs.swf"))).isEqualTo(1);
+    assertThat(err.toString()).contains("WorkloadPriorityClass high: only with --for");
+    Files.writeString(
+        directory.resolve("class.yaml"),
+        "{apiVersion: kueue.x-k8s.io/v1beta2, kind: WorkloadPriorityClass, metadata: {name: high},"
+            + " value: 5000000000}");
+    assertThat(run("what-if", "-f", file("class.yaml"), "--trace", file("jobs.swf"))).isEqualTo(1);
+    assertThat(err.toString()).contains("value: 5000000000 must be a whole number of 32 bits");
+  }
+
+  @Test
+  void oneOriginAndItsDurations() {
+    assertThat(
+            run("what-if", "-f", file("changed.yaml"), "--trace", file("jobs.swf"), "--for", "1h"))
+        .isEqualTo(2);
+    assertThat(run("what-if", "-f", file("changed.yaml"), "--for", "soon")).isEqualTo(2);
+    assertThat(err.toString()).contains("--for: \"soon\" must be a duration");
+    assertThat(run("what-if", "-f", file("changed.yaml"), "--for", "1h", "--run-time", "-1h"))
+        .isEqualTo(2);
+    assertThat(
+            run("what-if", "-f", file("changed.yaml"), "--for", "1h", "--kubeconfig", file("none")))
+        .isEqualTo(3);
+  }
 }
