@@ -8,7 +8,9 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.sluice.api.ApiVersions;
 import dev.sluice.api.conversion.ConversionException;
 import dev.sluice.api.conversion.HubConverter;
+import dev.sluice.api.json.JsonFields;
 import dev.sluice.api.json.JsonMappers;
+import dev.sluice.api.queueing.FlavorPrices;
 import dev.sluice.api.v1beta2.AdmissionCheck;
 import dev.sluice.api.v1beta2.ClusterQueue;
 import dev.sluice.api.v1beta2.Cohort;
@@ -31,6 +33,7 @@ import dev.sluice.topology.NodeStore;
 import io.fabric8.kubernetes.api.model.ConditionBuilder;
 import io.fabric8.kubernetes.api.model.ObjectMetaBuilder;
 import java.io.IOException;
+import java.math.BigDecimal;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -75,7 +78,10 @@ final class DeclarationFile {
     /** What is declared, for people. */
     List<String> lines() {
       List<String> lines = new ArrayList<>();
-      events.forEach(event -> lines.add(text(event)));
+      events.stream()
+          // the line of the flavor stands for both
+          .filter(event -> !(event instanceof SchedulerEvent.PricesChanged))
+          .forEach(event -> lines.add(text(event)));
       priorities.forEach((name, value) -> lines.add(PRIORITY_CLASS + " " + name + ": " + value));
       return lines;
     }
@@ -130,7 +136,7 @@ final class DeclarationFile {
     if (node.path("kind").asText().equals(PRIORITY_CLASS)) {
       declared.priorities().put(name, priority(node, name));
     } else {
-      declared.events().add(event(node, name));
+      declared.events().addAll(events(node, name));
     }
   }
 
@@ -150,11 +156,35 @@ final class DeclarationFile {
   }
 
   /**
-   * What the engine is told of an object.
+   * What the engine is told of an object, and of the prices of a flavor.
    *
    * @throws IllegalArgumentException if it is not understood; the message names it and says why
    */
-  static SchedulerEvent event(ObjectNode node, String name) throws IOException {
+  static List<SchedulerEvent> events(ObjectNode node, String name) throws IOException {
+    SchedulerEvent event = event(node, name);
+    return node.path("kind").asText().equals("ResourceFlavor")
+        ? List.of(event, new SchedulerEvent.PricesChanged(name, prices(node, event)))
+        : List.of(event);
+  }
+
+  private static Map<String, BigDecimal> prices(ObjectNode flavor, SchedulerEvent event) {
+    FlavorPrices prices =
+        event instanceof SchedulerEvent.FlavorChanged
+            ? FlavorPrices.of(JsonFields.map(flavor.path("metadata"), "annotations"))
+            : FlavorPrices.of(Map.of());
+    if (prices.fault().isPresent()) {
+      throw new IllegalArgumentException(
+          "ResourceFlavor %s: annotation %s: %s; it must be %s"
+              .formatted(
+                  flavor.at("/metadata/name").asText(),
+                  FlavorPrices.ANNOTATION,
+                  prices.fault().get(),
+                  FlavorPrices.RULE));
+    }
+    return prices.perHour();
+  }
+
+  private static SchedulerEvent event(ObjectNode node, String name) throws IOException {
     String kind = node.path("kind").asText();
     String what = kind + " " + name;
     JsonNode mark = node.path("metadata").path("annotations").path(ANNOTATION);

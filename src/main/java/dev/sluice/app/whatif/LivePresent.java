@@ -62,12 +62,13 @@ final class LivePresent {
   /**
    * How the present is read.
    *
-   * @param rules the configuration of the operator
+   * @param optionsMapper the configuration of the operator
    * @param namespace of the operator, which keeps there what it learned of run times
    * @param horizon how far is played
    * @param runTime of Workloads of which nothing else is known
    */
-  record Options(OptionsMapper rules, String namespace, Duration horizon, Duration runTime) {}
+  record Options(
+      OptionsMapper optionsMapper, String namespace, Duration horizon, Duration runTime) {}
 
   private final Options options;
   private final Instant now;
@@ -160,7 +161,7 @@ final class LivePresent {
       clusterQueues.put(queue, object.at("/spec/clusterQueue").asText());
     }
     try {
-      declarations.add(DeclarationFile.event(object, name));
+      declarations.addAll(DeclarationFile.events(object, name));
     } catch (IOException | RuntimeException e) {
       remarks.add("left out: " + e.getMessage());
     }
@@ -204,11 +205,12 @@ final class LivePresent {
    * @param priorities of WorkloadPriorityClasses, where they are to be others than they are
    */
   PlayInput input(Map<String, Integer> priorities) throws IOException {
-    InlineScheduler scheduler = new InlineScheduler(options.rules().engine(), decision -> {});
+    InlineScheduler scheduler =
+        new InlineScheduler(options.optionsMapper().engine(), decision -> {});
     scheduler.apply(new SchedulerEvent.TimePassed(now));
     declarations.forEach(scheduler::apply);
     WorkloadTranslator translator =
-        new WorkloadTranslator(ResourceContext.NONE, options.rules().translation());
+        new WorkloadTranslator(ResourceContext.NONE, options.optionsMapper().translation());
     RunTimeEstimator estimator =
         new RunTimeEstimator(recorder::learned, this::defaultOf, () -> now);
     RunBoundFeed bounds =

@@ -188,10 +188,10 @@ public final class WhatIfCommand implements Callable<Integer> {
   }
 
   /** Prints a comparison; returns the exit code. */
-  private int written(Comparison plays) throws IOException {
+  private int written(Comparison comparing) throws IOException {
     PrintWriter out = spec.commandLine().getOut();
     try {
-      WhatIfComparison comparison = plays.made();
+      WhatIfComparison comparison = comparing.made();
       if (output == Output.JSON) {
         out.println(comparison.document().toPrettyString());
       } else {

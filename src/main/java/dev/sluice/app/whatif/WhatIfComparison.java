@@ -16,6 +16,7 @@ import java.util.Set;
 import java.util.TreeSet;
 import java.util.function.Function;
 import java.util.function.Predicate;
+import java.util.stream.Stream;
 
 /**
  * The same work before and after a change.
@@ -74,6 +75,10 @@ record WhatIfComparison(
     for (PlayOutcome each : List.of(before, after)) {
       each.uses().forEach(use -> keys.add(List.of(use.clusterQueue(), use.resource())));
     }
+    boolean priced =
+        Stream.of(before, after)
+            .flatMap(each -> each.uses().stream())
+            .anyMatch(use -> use.cost() > 0);
     List<List<String>> rows = new ArrayList<>();
     for (List<String> key : keys) {
       Function<PlayOutcome, Optional<ResourceUse>> find =
@@ -82,20 +87,29 @@ record WhatIfComparison(
                   outcome.uses(),
                   use ->
                       use.clusterQueue().equals(key.get(0)) && use.resource().equals(key.get(1)));
-      rows.add(
-          List.of(
-              key.get(0),
-              key.get(1),
-              both(find, use -> amount(use.nominalMean())),
-              both(find, use -> amount(use.mean())),
-              both(find, use -> amount(use.borrowedMean())),
-              both(find, use -> String.format(Locale.ROOT, "%.0f %%", 100 * use.share())),
-              both(find, use -> amount(use.lostHours()))));
+      List<String> row =
+          new ArrayList<>(
+              List.of(
+                  key.get(0),
+                  key.get(1),
+                  both(find, use -> amount(use.nominalMean())),
+                  both(find, use -> amount(use.mean())),
+                  both(find, use -> amount(use.borrowedMean())),
+                  both(find, use -> String.format(Locale.ROOT, "%.0f %%", 100 * use.share())),
+                  both(find, use -> amount(use.lostHours()))));
+      if (priced) {
+        row.add(both(find, use -> String.format(Locale.ROOT, "%,.2f", use.cost())));
+      }
+      rows.add(row);
     }
-    return new ResultTable(
-        "Use on average",
-        List.of("queue", "resource", "quota", "used", "borrowed", "share", "lost, times hours"),
-        rows);
+    List<String> head =
+        new ArrayList<>(
+            List.of(
+                "queue", "resource", "quota", "used", "borrowed", "share", "lost, times hours"));
+    if (priced) {
+      head.add("cost");
+    }
+    return new ResultTable("Use on average", head, rows);
   }
 
   private ResultTable preemptions() {

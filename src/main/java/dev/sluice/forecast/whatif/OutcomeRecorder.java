@@ -15,6 +15,7 @@ import dev.sluice.forecast.play.PlayListener;
 import dev.sluice.forecast.whatif.PlayOutcome.Course;
 import dev.sluice.forecast.whatif.PlayOutcome.ResourceUse;
 import dev.sluice.forecast.whatif.PlayOutcome.Waits;
+import java.math.BigDecimal;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -65,6 +66,7 @@ final class OutcomeRecorder implements PlayListener {
     private double nominalSum;
     private double borrowedSum;
     private double lost;
+    private double cost;
     private final double[] usedParts = new double[PARTS];
   }
 
@@ -77,6 +79,10 @@ final class OutcomeRecorder implements PlayListener {
   private final Map<String, SortedMap<FlavorResource, Meter>> meters = new TreeMap<>();
   private final Map<String, Map<String, Long>> preemptions = new TreeMap<>();
   private final Map<WorkloadId, List<Instant>> starts = new LinkedHashMap<>();
+
+  /** What a unit of quota costs for an hour, by flavor and resource. */
+  private final Map<String, Map<String, BigDecimal>> prices = new HashMap<>();
+
   private Instant now;
 
   OutcomeRecorder(EngineState state, Instant begin, Instant end) {
@@ -84,6 +90,7 @@ final class OutcomeRecorder implements PlayListener {
     this.end = end;
     this.now = begin;
     this.partMillis = Math.max(1.0, millis(begin, end)) / PARTS;
+    prices.putAll(state.workloads().budgets().prices());
     state.localQueues().forEach(queue -> queue.spec().ifPresent(this::localQueue));
     state.clusterQueues().forEach(queue -> queue.spec().ifPresent(this::clusterQueue));
     for (WorkloadExport workload : state.workloads().workloads()) {
@@ -126,6 +133,7 @@ final class OutcomeRecorder implements PlayListener {
       case SchedulerEvent.ClusterQueueChanged(var queue) -> clusterQueue(queue);
       case SchedulerEvent.ClusterQueueRemoved(var name) ->
           metersOf(name).values().forEach(meter -> meter.nominal = 0);
+      case SchedulerEvent.PricesChanged(var flavor, var perHour) -> prices.put(flavor, perHour);
       default -> {}
     }
   }
@@ -231,8 +239,10 @@ final class OutcomeRecorder implements PlayListener {
       return;
     }
     for (SortedMap<FlavorResource, Meter> ofQueue : meters.values()) {
-      for (Meter meter : ofQueue.values()) {
+      for (Map.Entry<FlavorResource, Meter> each : ofQueue.entrySet()) {
+        Meter meter = each.getValue();
         double passed = until - from;
+        meter.cost += meter.used * passed / MILLIS_PER_HOUR * price(each.getKey());
         meter.usedSum += meter.used * passed;
         meter.nominalSum += meter.nominal * passed;
         meter.borrowedSum += Math.max(0, meter.used - meter.nominal) * passed;
@@ -242,6 +252,12 @@ final class OutcomeRecorder implements PlayListener {
       }
     }
     now = to;
+  }
+
+  private double price(FlavorResource flavorResource) {
+    BigDecimal price =
+        prices.getOrDefault(flavorResource.flavor(), Map.of()).get(flavorResource.resource());
+    return price == null ? 0 : price.doubleValue();
   }
 
   /** Adds a value to the parts between two times, by how much of each part lies between. */
@@ -342,7 +358,8 @@ final class OutcomeRecorder implements PlayListener {
                         sum.nominalSum / span / unit,
                         sum.borrowedSum / span / unit,
                         sum.lost / unit,
-                        total == 0 ? 0 : sum.usedSum / total));
+                        total == 0 ? 0 : sum.usedSum / total,
+                        sum.cost));
               });
         });
     return uses;
@@ -353,6 +370,7 @@ final class OutcomeRecorder implements PlayListener {
     sumMeter.nominalSum += meter.nominalSum;
     sumMeter.borrowedSum += meter.borrowedSum;
     sumMeter.lost += meter.lost;
+    sumMeter.cost += meter.cost;
     for (int i = 0; i < PARTS; i++) {
       sumMeter.usedParts[i] += meter.usedParts[i];
     }

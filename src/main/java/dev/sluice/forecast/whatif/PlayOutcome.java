@@ -67,6 +67,7 @@ public record PlayOutcome(
    * @param borrowedMean what was used beyond the nominal quota of a flavor, on average
    * @param lostHours what preempted runs had used, times hours
    * @param share the part of what all ClusterQueues used, from 0 to 1
+   * @param cost what the use cost by the prices of the flavors; 0 where there are none
    */
   public record ResourceUse(
       String clusterQueue,
@@ -75,7 +76,8 @@ public record PlayOutcome(
       double nominalMean,
       double borrowedMean,
       double lostHours,
-      double share) {}
+      double share,
+      double cost) {}
 
   /**
    * How it went over time: one value for each of equal parts of the time.

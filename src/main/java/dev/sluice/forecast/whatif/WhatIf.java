@@ -196,6 +196,7 @@ public final class WhatIf {
       case SchedulerEvent.TopologyRemoved(var name) -> List.of("topology", name);
       case SchedulerEvent.NodeChanged(var node) -> List.of("node", node.name());
       case SchedulerEvent.NodeRemoved(var name) -> List.of("node", name);
+      case SchedulerEvent.PricesChanged(var flavor, var _) -> List.of("prices", flavor);
       default -> event;
     };
   }

@@ -1,6 +1,7 @@
 package dev.sluice.app.whatif;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.within;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.sluice.api.json.JsonMappers;
@@ -247,5 +248,30 @@ class WhatIfCommandTest {
     assertThat(
             run("what-if", "-f", file("changed.yaml"), "--for", "1h", "--kubeconfig", file("none")))
         .isEqualTo(3);
+  }
+
+  @Test
+  void whatIsUsedIsPricedByFlavor() throws Exception {
+    Files.writeString(
+        directory.resolve("priced.yaml"),
+        "{apiVersion: kueue.x-k8s.io/v1beta2, kind: ResourceFlavor, metadata: {name: any,"
+            + " annotations: {sluice.dev/price: cpu=0.50/h}}}");
+    String[] arguments = example("-o", "json");
+    arguments[2] = file("priced.yaml");
+    assertThat(run(arguments)).as(err.toString()).isZero();
+    JsonNode document = JsonMappers.JSON.readTree(out.toString());
+    assertThat(document.path("changes").toString()).isEqualTo("[\"ResourceFlavor any\"]");
+    assertThat(document.at("/before/uses/0/cost").asDouble()).isZero();
+    // 7.5 CPUs for 80 minutes
+    assertThat(document.at("/after/uses/0/cost").asDouble()).isCloseTo(5.0, within(0.001));
+    arguments[8] = "table";
+    assertThat(run(arguments)).isZero();
+    assertThat(out.toString()).contains("cost", "0.00 → 5.00");
+    Files.writeString(
+        directory.resolve("priced.yaml"),
+        "{apiVersion: kueue.x-k8s.io/v1beta2, kind: ResourceFlavor, metadata: {name: any,"
+            + " annotations: {sluice.dev/price: cheap}}}");
+    assertThat(run(arguments)).isEqualTo(1);
+    assertThat(err.toString()).contains("ResourceFlavor any: annotation sluice.dev/price: ");
   }
 }
