@@ -3,7 +3,6 @@ package dev.sluice.accounting;
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.sluice.accounting.AdmissionComparison.Finding;
 import dev.sluice.workload.record.CachedWorkload;
-import dev.sluice.workload.record.CachedWorkload.Owner;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
@@ -69,10 +68,11 @@ public final class PodPrevention {
     /**
      * Links the controller of a pod with its own controller, and so on.
      *
-     * @return the job at the top, if it is to be queued
+     * @return why the pod may not run if nothing is charged for it: the job at the top is to be
+     *     queued, or one of the controllers doesn't exist; empty if it may
      * @throws IllegalStateException if the API server doesn't answer, or refuses
      */
-    Optional<Owner> read(PodRecord pod) throws InterruptedException;
+    Optional<String> read(PodRecord pod) throws InterruptedException;
   }
 
   /** Without expected pods. */
@@ -97,21 +97,17 @@ public final class PodPrevention {
     if (!record.runs() || dependencies.parser().ended(pod)) {
       return Optional.empty();
     }
-    Optional<Owner> job = dependencies.owners().read(record);
+    Optional<String> uncharged = dependencies.owners().read(record);
     Optional<PodRecord> was =
         before.isObject()
             ? Optional.of(accounts.records().known(dependencies.parser().of(before)))
                 .filter(PodRecord::runs)
             : Optional.empty();
     Set<Account> compared = new HashSet<>(accounts.accountsOf(record));
-    if (compared.isEmpty() && job.isPresent() && was.isEmpty()) {
-      // No webhook held the job: that of its kind may ignore that no operator answers.
-      return job.map(
-          owner ->
-              "with it a pod would run of %s \"%s\", which has no Workload"
-                  .formatted(owner.kind(), owner.name()));
+    if (compared.isEmpty() && uncharged.isPresent() && was.isEmpty()) {
+      return uncharged;
     }
-    compared.removeIf(account -> !isCompared(account));
+    compared.removeIf(account -> !isCompared(account, !before.isObject()));
     if (was.isPresent()) {
       Set<Account> had = accounts.accountsOf(was.get());
       compared.removeIf(account -> had.contains(account) && !isLarger(record, was.get()));
@@ -136,15 +132,21 @@ public final class PodPrevention {
         .anyMatch(amount -> amount.getValue() > had.getOrDefault(amount.getKey(), 0L));
   }
 
-  /** Whether something would be done about an account that runs too much. */
-  private boolean isCompared(Account account) {
+  /**
+   * Whether something would be done about an account that runs too much.
+   *
+   * @param created whether a pod is to be created: one that a set lets go was created gated
+   */
+  private boolean isCompared(Account account, boolean created) {
     List<CachedWorkload> reserving = accounts.reserving(account);
     if (!reserving.isEmpty()) {
       return reserving.stream().allMatch(dependencies.evictable());
     }
     return accounts.workloadsOf(account).stream()
         .allMatch(
-            workload -> !PodAccounts.isOfSet(workload) && dependencies.stoppable().test(workload));
+            workload ->
+                (created || !PodAccounts.isOfSet(workload))
+                    && dependencies.stoppable().test(workload));
   }
 
   /**

@@ -26,7 +26,6 @@ import dev.sluice.jobs.controller.IntegrationRegistry;
 import dev.sluice.jobs.controller.OwnerChainResolver;
 import dev.sluice.jobs.kind.JobIntegration;
 import dev.sluice.jobs.kind.JobKind;
-import dev.sluice.jobs.kind.JobRef;
 import dev.sluice.jobs.kinds.argo.Workflow;
 import dev.sluice.jobs.kinds.leaderworkerset.LeaderWorkerSets;
 import dev.sluice.jobs.kinds.pod.SinglePod;
@@ -395,41 +394,56 @@ public final class AccountingModule implements OperatorModule {
     private record Link(Optional<CachedJob> job, Optional<CachedJob.Controller> controller) {}
 
     @Override
-    public Optional<Owner> read(PodRecord pod) throws InterruptedException {
-      Optional<Owner> queued = Optional.empty();
+    public Optional<String> read(PodRecord pod) throws InterruptedException {
+      Optional<String> uncharged = Optional.empty();
       for (Owner owner : pod.owners()) {
         Optional<CachedJob> top = Optional.empty();
-        Optional<Link> link = link(pod.namespace(), CachedJob.Controller.of(owner));
-        for (int depth = 0; depth < DEEPEST && link.isPresent(); depth++) {
+        Optional<CachedJob.Controller> next = Optional.of(CachedJob.Controller.of(owner));
+        for (int depth = 0; depth < DEEPEST && next.isPresent(); depth++) {
+          CachedJob.Controller object = next.get();
+          Optional<Integration> integration = integration(object);
+          if (integration.isEmpty()) {
+            break;
+          }
+          Optional<Link> link = link(pod.namespace(), object, integration.get());
+          if (link.isEmpty()) {
+            // The garbage collector deletes such a pod: no watch tells of its job any more.
+            return Optional.of(
+                "its controller %s \"%s\" doesn't exist".formatted(object.kind(), object.name()));
+          }
           top = link.get().job();
-          Optional<CachedJob.Controller> controller = link.get().controller();
-          link = controller.isEmpty() ? Optional.empty() : link(pod.namespace(), controller.get());
+          next = link.get().controller();
         }
-        if (top.filter(job -> resolver.status(job) instanceof ManagementStatus.Own).isPresent()) {
-          JobRef job = top.get().ref();
-          queued =
-              Optional.of(
-                  new Owner(job.kind().apiVersion(), job.kind().kind(), job.name(), job.uid()));
-        }
+        // No webhook held the job: that of its kind may ignore that no operator answers.
+        Optional<String> unqueued =
+            top.filter(job -> resolver.status(job) instanceof ManagementStatus.Own)
+                .map(CachedJob::ref)
+                .map(
+                    job ->
+                        "with it a pod would run of %s \"%s\", which has no Workload"
+                            .formatted(job.kind().kind(), job.name()));
+        uncharged = uncharged.isPresent() ? uncharged : unqueued;
       }
-      return queued;
+      return uncharged;
     }
 
-    /** An object, linked with its controller; empty if it isn't there, or of another kind. */
-    private Optional<Link> link(String namespace, CachedJob.Controller object)
-        throws InterruptedException {
-      Optional<Integration> integration =
-          jobs.enabled().stream()
+    private Optional<Integration> integration(CachedJob.Controller object) {
+      return object.uid().isEmpty()
+          ? Optional.empty()
+          : jobs.enabled().stream()
               .filter(it -> it.kind().is(object.apiVersion(), object.kind()))
               .findFirst();
-      if (integration.isEmpty() || object.uid().isEmpty()) {
-        return Optional.empty();
-      }
+    }
+
+    /** An object of a kind, linked with its controller; empty if it isn't there. */
+    private Optional<Link> link(
+        String namespace, CachedJob.Controller object, Integration integration)
+        throws InterruptedException {
       Optional<CachedJob> known = jobs.find(namespace, object);
       if (known.isPresent()) {
         return Optional.of(new Link(known, believed(known.get())));
       }
-      JsonNode read = object(integration.get().kind(), namespace, object.name());
+      JsonNode read = object(integration.kind(), namespace, object.name());
       JsonNode metadata = read.path("metadata");
       if (!JsonFields.text(metadata, "uid").equals(object.uid())) {
         return Optional.empty();
@@ -438,7 +452,7 @@ public final class AccountingModule implements OperatorModule {
           CachedJobParser.controller(metadata)
               .flatMap(it -> believed(it, object.kind(), JsonFields.map(metadata, "labels")));
       controller.ifPresent(it -> accounts.linked(object.uid(), it.uid()));
-      return Optional.of(new Link(job(integration.get(), read), controller));
+      return Optional.of(new Link(job(integration, read), controller));
     }
 
     private Optional<CachedJob.Controller> believed(CachedJob job) {

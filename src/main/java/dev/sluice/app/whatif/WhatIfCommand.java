@@ -188,18 +188,18 @@ public final class WhatIfCommand implements Callable<Integer> {
   }
 
   /** Prints a comparison; returns the exit code. */
-  private int written(Comparison comparing) throws IOException {
+  private int written(Comparison comparison) throws IOException {
     PrintWriter out = spec.commandLine().getOut();
     try {
-      WhatIfComparison comparison = comparing.made();
+      WhatIfComparison made = comparison.made();
       if (output == Output.JSON) {
-        out.println(comparison.document().toPrettyString());
+        out.println(made.document().toPrettyString());
       } else {
-        comparison.lines().forEach(out::println);
+        made.lines().forEach(out::println);
       }
       out.flush();
       if (html != null) {
-        Files.writeString(html, new WhatIfPage(comparison).html());
+        Files.writeString(html, new WhatIfPage(made).html());
       }
       return 0;
     } catch (IllegalArgumentException e) {

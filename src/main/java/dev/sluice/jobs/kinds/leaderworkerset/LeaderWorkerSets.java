@@ -72,6 +72,12 @@ public final class LeaderWorkerSets implements JobIntegration, GatedKind {
             : "");
   }
 
+  /** Its controller creates pods, and StatefulSets of pods. */
+  @Override
+  public boolean creates(String kind) {
+    return kind.equals(SinglePod.KIND.kind()) || kind.equals("StatefulSet");
+  }
+
   @Override
   public boolean sharesWorkload() {
     return true;
