@@ -225,7 +225,12 @@ class RandomTenantsIT {
             .map(pod -> pod.replaceFirst("^([a-z]+-[0-9]).*", "$1"))
             .collect(Collectors.toSet());
     return told.stream()
-        .filter(step -> jobs.stream().anyMatch(job -> step.contains("/" + job)))
+        .filter(
+            step ->
+                jobs.stream()
+                    .anyMatch(
+                        job ->
+                            step.contains("/" + job) || step.contains("\"name\":\"" + job + '"')))
         .collect(Collectors.joining());
   }
 
