@@ -12,13 +12,15 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The annotations of a CapacityProvider that counts nodes (docs/dynamic-quota.md). What can't be
- * read is named in {@code faults}; reading never throws, and is bounded.
+ * The annotations of a CapacityProvider that counts nodes or worker clusters
+ * (docs/dynamic-quota.md). What can't be read is named in {@code faults}; reading never throws, and
+ * is bounded.
  *
  * @param floor the least that is told, by resource, in amounts of quota
  * @param ceiling the most that is told, by resource
  * @param reserve what is kept back, by resource: an amount, or a part of what there is
  * @param hysteresis how much of the amount told last a change must be to be told; from 0 to 1
+ * @param largestWorker whether the largest worker cluster counts, and not all of them together
  * @param faults what is wrong, each with the field and what is allowed
  */
 public record CapacityAnnotations(
@@ -26,6 +28,7 @@ public record CapacityAnnotations(
     Map<String, Long> ceiling,
     Map<String, Reserve> reserve,
     BigDecimal hysteresis,
+    boolean largestWorker,
     List<String> faults) {
 
   /** The least that is told of each flavor. */
@@ -40,6 +43,11 @@ public record CapacityAnnotations(
   /** The smallest change that is told. */
   public static final String HYSTERESIS = "sluice.dev/capacity-hysteresis";
 
+  /** Whether all worker clusters count, or the largest one. */
+  public static final String WORKERS = "sluice.dev/capacity-of-workers";
+
+  private static final String SUM = "Sum";
+  private static final String LARGEST = "Largest";
   private static final int LONGEST = 16_384;
   private static final int MOST = 64;
   private static final int SHOWN = 80;
@@ -114,7 +122,12 @@ public record CapacityAnnotations(
         faults.add(fault(HYSTERESIS, text, "a percentage from 0% to 100%, such as 5%"));
       }
     }
-    return new CapacityAnnotations(floor, ceiling, reserve, hysteresis, faults);
+    String workers = given.getOrDefault(WORKERS, SUM);
+    if (!workers.equals(SUM) && !workers.equals(LARGEST)) {
+      faults.add(fault(WORKERS, workers, SUM + " or " + LARGEST));
+    }
+    return new CapacityAnnotations(
+        floor, ceiling, reserve, hysteresis, workers.equals(LARGEST), faults);
   }
 
   /**

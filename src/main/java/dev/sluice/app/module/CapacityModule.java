@@ -3,6 +3,7 @@ package dev.sluice.app.module;
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.sluice.api.config.FeatureGate;
 import dev.sluice.api.json.JsonMappers;
+import dev.sluice.checks.multikueue.MultiKueueControllers;
 import dev.sluice.core.model.ClusterNode;
 import dev.sluice.kube.reflect.Reflector;
 import dev.sluice.queues.capacity.CapacityControllers;
@@ -38,12 +39,21 @@ public final class CapacityModule implements OperatorModule {
   private final InformerModule informers;
   private final QueueModule queues;
   private final LocalNodes nodes;
+  private final Optional<MultiKueueControllers> workers;
   private final Operator operator;
   private volatile Optional<CapacityControllers> controllers = Optional.empty();
 
-  /** Connected to the queues whose quota may follow capacity; {@code operator} isn't started. */
+  /**
+   * Connected to the queues whose quota may follow capacity, and to the workers that may be the
+   * capacity; {@code operator} isn't started.
+   */
   public CapacityModule(
-      OperatorContext context, InformerModule informers, QueueModule queues, Operator operator) {
+      OperatorContext context,
+      InformerModule informers,
+      QueueModule queues,
+      MultiKueueModule multiKueue,
+      Operator operator) {
+    workers = multiKueue.controllers();
     this.operator = operator;
     this.context = context;
     this.informers = informers;
@@ -71,9 +81,12 @@ public final class CapacityModule implements OperatorModule {
                 context.clock(),
                 context::schedule,
                 queues.controllers()::again,
-                context.isEnabled(FeatureGate.NODE_CAPACITY_PROVIDER)
-                    ? Optional.of(nodes)
-                    : Optional.empty()));
+                new CapacityControllers.Sources(
+                    context.isEnabled(FeatureGate.NODE_CAPACITY_PROVIDER)
+                        ? Optional.of(nodes)
+                        : Optional.empty(),
+                    workers.flatMap(MultiKueueControllers::workerCapacity))));
+    workers.ifPresent(it -> it.whenCapacityChanges(made::capacityChanged));
     made.register(operator);
     queues.controllers().follow(made);
     controllers = Optional.of(made);
@@ -125,7 +138,7 @@ public final class CapacityModule implements OperatorModule {
     private volatile boolean listed;
 
     private void changed() {
-      controllers.ifPresent(CapacityControllers::nodesChanged);
+      controllers.ifPresent(CapacityControllers::capacityChanged);
     }
 
     @Override

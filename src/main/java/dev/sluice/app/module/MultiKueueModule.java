@@ -100,6 +100,11 @@ public final class MultiKueueModule implements OperatorModule {
     controllers.ifPresent(this::measure);
   }
 
+  /** The controllers; empty if MultiKueue is off. */
+  Optional<MultiKueueControllers> controllers() {
+    return controllers;
+  }
+
   private void measure(MultiKueueControllers measuredControllers) {
     MultiKueueMetrics metrics =
         new MultiKueueMetrics(
@@ -172,7 +177,9 @@ public final class MultiKueueModule implements OperatorModule {
     boolean confined = context.isEnabled(FeatureGate.MULTI_KUEUE_KUBE_CONFIG_PATH_VALIDATION);
     ObjectMapper mapper = JsonMappers.JSON;
     Optional<WorkerQueues> queues =
-        automatesQuota() || configuration.dispatcherName().equals(MultiKueue.BEST_FIT)
+        automatesQuota()
+                || context.isEnabled(FeatureGate.DYNAMIC_QUOTA_ORCHESTRATION)
+                || configuration.dispatcherName().equals(MultiKueue.BEST_FIT)
             ? Optional.of(new WorkerQueues())
             : Optional.empty();
     return new MultiKueueControllers(

@@ -35,6 +35,7 @@ import dev.sluice.kube.reflect.InformerSupervisor;
 import dev.sluice.queues.ExternalConditions;
 import dev.sluice.queues.cache.InformerCaches;
 import dev.sluice.queues.cache.LocalClusters;
+import dev.sluice.queues.capacity.WorkerCapacity;
 import dev.sluice.queues.mapping.CheckControllerDescription;
 import dev.sluice.workload.writing.FirstNomination;
 import io.fabric8.kubernetes.api.model.HasMetadata;
@@ -265,6 +266,48 @@ public final class MultiKueueControllers implements AutoCloseable {
             quotas.again());
     workerQueues.observe(automation::changed);
     return automation;
+  }
+
+  /** What the workers have; empty where their queues aren't read. */
+  public Optional<WorkerCapacity> workerCapacity() {
+    return queues.map(it -> new QueuesOfWorkers(it));
+  }
+
+  /** Adds a listener that is told when what the workers have may have changed. */
+  public void whenCapacityChanges(Runnable listener) {
+    queues.ifPresent(it -> it.observe(listener));
+    clusters.observe((before, after) -> listener.run());
+    configs.observe((before, after) -> listener.run());
+  }
+
+  /** The quotas of workers, by what is known of their connections. */
+  private final class QueuesOfWorkers implements WorkerCapacity {
+
+    private final WorkerQueues workerQueues;
+
+    QueuesOfWorkers(WorkerQueues workerQueues) {
+      this.workerQueues = workerQueues;
+    }
+
+    @Override
+    public List<String> clusters() {
+      return clusters.all().stream().map(it -> it.getMetadata().getName()).sorted().toList();
+    }
+
+    @Override
+    public Optional<List<String>> clustersOf(String config) {
+      return configs
+          .find(config)
+          .map(it -> it.getSpec() == null ? List.of() : it.getSpec().clusters());
+    }
+
+    @Override
+    public ClusterQuota of(String cluster) {
+      // The quota of the manager itself is what is looked for.
+      return localClusters.isHere(cluster)
+          ? new ClusterQuota.Known(Map.of())
+          : workerQueues.byFlavor(cluster);
+    }
   }
 
   private WorkerQuotaState states(

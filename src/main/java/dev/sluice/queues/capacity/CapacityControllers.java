@@ -57,7 +57,7 @@ public final class CapacityControllers implements EffectiveQuotasPlan, AutoClose
    * @param clock time of transitions
    * @param delays runs a task after a while, on another thread
    * @param again has the status of a queue or cohort looked at
-   * @param nodes the nodes that local capacity is made of; empty if nobody counts it
+   * @param sources what is counted
    */
   public record Dependencies(
       Leadership leadership,
@@ -67,7 +67,20 @@ public final class CapacityControllers implements EffectiveQuotasPlan, AutoClose
       InstantSource clock,
       BiConsumer<Duration, Runnable> delays,
       Consumer<QuotaReference> again,
-      Optional<CapacityNodes> nodes) {}
+      Sources sources) {}
+
+  /**
+   * What capacity is made of.
+   *
+   * @param nodes the nodes of this cluster; empty if nobody counts them
+   * @param workers what worker clusters have; empty if there are none
+   */
+  public record Sources(Optional<CapacityNodes> nodes, Optional<WorkerCapacity> workers) {
+
+    private boolean any() {
+      return nodes.isPresent() || workers.isPresent();
+    }
+  }
 
   private final Dependencies dependencies;
   private final ObservableItemStore<CapacityProvider> providers = new ObservableItemStore<>();
@@ -87,8 +100,7 @@ public final class CapacityControllers implements EffectiveQuotasPlan, AutoClose
   /** Creates the reconcilers without registering them. */
   public CapacityControllers(Dependencies dependencies) {
     this.dependencies = dependencies;
-    providerReconciler =
-        new CapacityProviderReconciler(dependencies, providerTrigger, dependencies.nodes());
+    providerReconciler = new CapacityProviderReconciler(dependencies, providerTrigger);
     orchestratorReconciler =
         new DynamicQuotaOrchestratorReconciler(
             dependencies,
@@ -130,7 +142,7 @@ public final class CapacityControllers implements EffectiveQuotasPlan, AutoClose
 
   private void flavorChanged(@Nullable ResourceFlavor before, @Nullable ResourceFlavor after) {
     if (isOther(before, after)) {
-      nodesChanged();
+      capacityChanged();
     }
   }
 
@@ -174,12 +186,12 @@ public final class CapacityControllers implements EffectiveQuotasPlan, AutoClose
     open = true;
     nodes();
     changed();
-    nodesChanged();
+    capacityChanged();
   }
 
-  /** Called when a node may have come, gone or changed; returns at once. */
-  public void nodesChanged() {
-    if (open && dependencies.nodes().isPresent() && recount.compareAndSet(false, true)) {
+  /** Called when a node or the queue of a worker may have changed; returns at once. */
+  public void capacityChanged() {
+    if (open && dependencies.sources().any() && recount.compareAndSet(false, true)) {
       dependencies
           .delays()
           .accept(
@@ -195,9 +207,10 @@ public final class CapacityControllers implements EffectiveQuotasPlan, AutoClose
   private void nodes() {
     if (open) {
       dependencies
+          .sources()
           .nodes()
           .ifPresent(
-              nodes -> nodes.use(providers.all().stream().anyMatch(LocalCapacity::isCounted)));
+              nodes -> nodes.use(providers.all().stream().anyMatch(ProviderCapacity::countsNodes)));
     }
   }
 

@@ -15,28 +15,25 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Keeps the status of the CapacityProviders that count nodes; those of other controllers are left
- * alone.
+ * Keeps the status of the CapacityProviders that count nodes or worker clusters; those of other
+ * controllers are left alone.
  */
 final class CapacityProviderReconciler extends LeaderAwareReconciler<CapacityProvider> {
 
   private final InformerCaches caches;
   private final Optional<CapacityNodes> nodes;
+  private final Optional<WorkerCapacity> workers;
   private final StatusWriter<CapacityProviderStatus> statusWriter;
   private final InstantSource clock;
 
-  /**
-   * Creates a reconciler.
-   *
-   * @param nodes what is counted; empty: nothing is
-   */
+  /** Creates a reconciler. */
   CapacityProviderReconciler(
       CapacityControllers.Dependencies dependencies,
-      ReconcileTrigger<CapacityProvider> reconcileTrigger,
-      Optional<CapacityNodes> nodes) {
+      ReconcileTrigger<CapacityProvider> reconcileTrigger) {
     super(dependencies.leadership(), reconcileTrigger);
     this.caches = dependencies.caches();
-    this.nodes = nodes;
+    this.nodes = dependencies.sources().nodes();
+    this.workers = dependencies.sources().workers();
     this.statusWriter =
         new StatusWriter<>(
             dependencies.mapper(), dependencies.apiClient(), CapacityProviderStatus.class);
@@ -45,37 +42,46 @@ final class CapacityProviderReconciler extends LeaderAwareReconciler<CapacityPro
 
   @Override
   protected Step reconcileObject(CapacityProvider provider) {
-    if (nodes.isEmpty() || !LocalCapacity.isCounted(provider) || provider.isMarkedForDeletion()) {
+    boolean counted =
+        (nodes.isPresent() && ProviderCapacity.countsNodes(provider))
+            || (workers.isPresent() && ProviderCapacity.countsWorkers(provider));
+    if (!counted || provider.isMarkedForDeletion()) {
       return new Step.Done();
     }
     return statusWriter
-        .write(provider, status -> wanted(provider, nodes.get(), status))
+        .write(provider, status -> wanted(provider, status))
         .map(outcome -> after(provider, outcome))
         .orElseGet(Step.Done::new);
   }
 
-  /** A capacity that was told stays until the nodes are known. */
+  /** A capacity that was told stays until what is counted is known. */
   private CapacityProviderStatus wanted(
-      CapacityProvider provider,
-      CapacityNodes capacityNodes,
-      @Nullable CapacityProviderStatus status) {
+      CapacityProvider provider, @Nullable CapacityProviderStatus status) {
     Capacity before = status == null ? null : status.capacity();
     List<Condition> conditions = status == null ? List.of() : status.conditions();
-    if (!capacityNodes.isListed()) {
+    boolean ofWorkers = ProviderCapacity.countsWorkers(provider);
+    if (!ofWorkers && !nodes.orElseThrow().isListed()) {
       return before == null
           ? told(provider, conditions, null, "SourceUnavailable", "The nodes aren't listed yet")
           : new CapacityProviderStatus(before, conditions);
     }
-    return switch (LocalCapacity.of(
-        provider, before, caches.flavors()::find, capacityNodes.all())) {
-      case LocalCapacity.Result.Counted(Capacity capacity) ->
+    ProviderCapacity.Result result =
+        ofWorkers
+            ? ProviderCapacity.ofWorkers(
+                provider, before, caches.flavors()::find, workers.orElseThrow())
+            : ProviderCapacity.of(
+                provider, before, caches.flavors()::find, nodes.orElseThrow().all());
+    return switch (result) {
+      case ProviderCapacity.Result.Counted(Capacity capacity) ->
           told(
               provider,
               conditions,
               capacity,
               "Synchronized",
-              "The capacity is that of the nodes that are ready and schedulable");
-      case LocalCapacity.Result.Failed(String reason, String message) ->
+              ofWorkers
+                  ? "The capacity is the nominal quota of the worker clusters"
+                  : "The capacity is that of the nodes that are ready and schedulable");
+      case ProviderCapacity.Result.Failed(String reason, String message) ->
           told(provider, conditions, before, reason, message);
     };
   }

@@ -39,7 +39,7 @@ public final class UnknownSluiceKeys implements AdmissionFunction {
               admission-check admission-check-selectors allowed-groups allowed-users
               assigned-queue attempt-backoff available-quota backfill backfill-unknown-run-time
               bench-run block-until-ready capacity-ceiling capacity-floor capacity-hysteresis
-              capacity-reserve checkpoint-grace checkpoint-requested-at checkpointed-at
+              capacity-of-workers capacity-reserve checkpoint-grace checkpoint-requested-at checkpointed-at
               cohort-guarantee default-run-time exit-code expected-run-time fence-after
               first-replica flavor-of-nodes flavor-of-variant flavor-order flavors-without-nodes
               holder inactive-by-unit interruption-rate local-queue made-for
@@ -52,7 +52,8 @@ public final class UnknownSluiceKeys implements AdmissionFunction {
               queueing-strategy quota-reserved-at quota-schedule rack relative-speed
               remote-status request-digest run-for shown source-kind source-name
               source-namespace source-path source-removed source-uid start-backoff
-              start-timeout started this-cluster unknown what-if worker-cluster workload
+              start-timeout started this-cluster unknown what-if worker-cluster worker-clusters
+              workload
               """
                   .trim()
                   .split("\\s+", -1))

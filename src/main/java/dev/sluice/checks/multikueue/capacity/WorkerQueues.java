@@ -7,6 +7,7 @@ import dev.sluice.checks.multikueue.remote.RemoteCollection;
 import dev.sluice.checks.multikueue.remote.RemoteObjects.Key;
 import dev.sluice.checks.multikueue.remote.WorkerReader;
 import dev.sluice.core.model.ResourceAmounts;
+import dev.sluice.queues.capacity.WorkerCapacity;
 import dev.sluice.workload.record.CachedWorkload;
 import java.math.BigDecimal;
 import java.util.Collection;
@@ -93,27 +94,75 @@ public final class WorkerQueues implements CapacityEstimator, AutoCloseable {
             .flatMap(name -> worker.clusterQueue(name).stream()));
   }
 
+  /** The nominal quota of all ClusterQueues of a connected worker, by flavor and resource. */
+  public WorkerCapacity.ClusterQuota byFlavor(String cluster) {
+    RemoteQueueInformer worker = informers.now().get(cluster);
+    if (worker == null) {
+      return new WorkerCapacity.ClusterQuota.Unknown("it is not connected");
+    }
+    if (!worker.listed()) {
+      return new WorkerCapacity.ClusterQuota.Unknown(
+          worker.lastFailure().orElse("its queues aren't listed yet"));
+    }
+    Map<String, Map<String, Long>> byFlavor = new HashMap<>();
+    try {
+      worker
+          .allClusterQueues()
+          .forEach(
+              queue ->
+                  eachQuota(
+                      queue,
+                      (flavor, resource, amount) ->
+                          byFlavor
+                              .computeIfAbsent(flavor, any -> new HashMap<>())
+                              .merge(resource, amount, ResourceAmounts::addQuota)));
+    } catch (IllegalArgumentException e) {
+      return new WorkerCapacity.ClusterQuota.Unknown(String.valueOf(e.getMessage()));
+    }
+    return new WorkerCapacity.ClusterQuota.Known(byFlavor);
+  }
+
+  /** Is told of a nominal quota. */
+  @FunctionalInterface
+  private interface QuotaVisitor {
+    void visit(String flavor, String resource, long amount);
+  }
+
+  /**
+   * Visits the nominal quotas of a ClusterQueue that count: those that follow capacity, if there
+   * are any.
+   *
+   * @throws IllegalArgumentException if an amount can't be read
+   */
+  private static void eachQuota(JsonNode clusterQueue, QuotaVisitor visitor) {
+    JsonNode effective = clusterQueue.at("/status/effectiveQuotas/resourceGroups");
+    JsonNode groups = effective.isArray() ? effective : clusterQueue.at("/spec/resourceGroups");
+    for (JsonNode group : groups) {
+      for (JsonNode flavor : group.path("flavors")) {
+        for (JsonNode resource : flavor.path("resources")) {
+          String name = resource.path("name").asText();
+          visitor.visit(
+              flavor.path("name").asText(),
+              name,
+              Quantities.amount(name, resource.path("nominalQuota").asText("0")));
+        }
+      }
+    }
+  }
+
   /** The nominal quota of these ClusterQueues together; unreadable if one amount of them is. */
   static NominalQuota sum(Stream<JsonNode> clusterQueues) {
     Map<String, Long> sum = new HashMap<>();
     try {
-      clusterQueues.forEach(queue -> add(queue, sum));
+      clusterQueues.forEach(
+          queue ->
+              eachQuota(
+                  queue,
+                  (flavor, resource, amount) -> sum.merge(resource, amount, ResourceAmounts::add)));
     } catch (IllegalArgumentException e) {
       return new NominalQuota.Unreadable(String.valueOf(e.getMessage()));
     }
     return new NominalQuota.Known(sum);
-  }
-
-  private static void add(JsonNode clusterQueue, Map<String, Long> sum) {
-    for (JsonNode group : clusterQueue.path("spec").path("resourceGroups")) {
-      for (JsonNode flavor : group.path("flavors")) {
-        for (JsonNode resource : flavor.path("resources")) {
-          String name = resource.path("name").asText();
-          long amount = Quantities.amount(name, resource.path("nominalQuota").asText("0"));
-          sum.merge(name, amount, ResourceAmounts::add);
-        }
-      }
-    }
   }
 
   /** The Workload requests from the worker the amounts that it was assigned in the manager. */
@@ -196,12 +245,17 @@ public final class WorkerQueues implements CapacityEstimator, AutoCloseable {
       return clusterQueues.objects().find(new Key("", name));
     }
 
+    Stream<JsonNode> allClusterQueues() {
+      return clusterQueues.objects().keys().stream()
+          .flatMap(key -> clusterQueues.objects().find(key).stream());
+    }
+
     void stop() {
       localQueues.close();
       clusterQueues.close();
     }
 
-    /** Reports changes of specs only: the status changes with every Workload. */
+    /** Reports changes of quotas only: the rest of the status changes with every Workload. */
     private record SpecChanges(Runnable changed) implements RemoteCollection.Listener {
 
       @Override
@@ -211,9 +265,16 @@ public final class WorkerQueues implements CapacityEstimator, AutoCloseable {
 
       @Override
       public void changed(Key key, @Nullable JsonNode before, @Nullable JsonNode after) {
-        if (before == null || after == null || !generation(before).equals(generation(after))) {
+        if (before == null
+            || after == null
+            || !generation(before).equals(generation(after))
+            || !effective(before).equals(effective(after))) {
           changed.run();
         }
+      }
+
+      private static JsonNode effective(JsonNode queue) {
+        return queue.at("/status/effectiveQuotas");
       }
 
       private static JsonNode generation(JsonNode queue) {

@@ -2,6 +2,7 @@ package dev.sluice.queues.capacity;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.sluice.api.queueing.CapacityAnnotations;
 import dev.sluice.api.v1alpha1.Capacity;
 import dev.sluice.api.v1alpha1.Capacity.FlavorCapacity;
 import dev.sluice.api.v1alpha1.CapacityProvider;
@@ -16,6 +17,7 @@ import io.fabric8.kubernetes.api.model.Quantity;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.SortedMap;
 import java.util.TreeMap;
@@ -23,7 +25,7 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 /** What nodes have of flavors (docs/dynamic-quota.md#nodes-of-this-cluster). */
-class LocalCapacityTest {
+class ProviderCapacityTest {
 
   private final List<ClusterNode> nodes = new ArrayList<>();
 
@@ -63,8 +65,8 @@ class LocalCapacityTest {
     }
     assertThat(of(provider(Map.of()), null))
         .isEqualTo(
-            new LocalCapacity.Result.Failed(
-                "InvalidCapacity", "the nodes of flavor \"spot\" have more than 64 resources"));
+            new ProviderCapacity.Result.Failed(
+                "InvalidCapacity", "of flavor \"spot\" there are more than 64 resources"));
   }
 
   @Test
@@ -73,18 +75,96 @@ class LocalCapacityTest {
     provider.setSpec(
         new CapacityProviderSpec(
             List.of(new OrchestratedFlavor("absent")),
-            LocalCapacity.CONTROLLER,
+            ProviderCapacity.CONTROLLER,
             new ParametersReference("example.com", "Any", "any")));
 
     assertThat(of(provider, null))
         .isEqualTo(
-            new LocalCapacity.Result.Failed(
+            new ProviderCapacity.Result.Failed(
                 "Misconfigured",
                 "metadata.annotations[sluice.dev/capacity-hysteresis]: \"x\": must be a percentage"
                     + " from 0% to 100%, such as 5%; spec.parameters: must be absent for the"
                     + " controller kueue.x-k8s.io/local-capacity;"
                     + " spec.orchestratedFlavors[0].name: ResourceFlavor \"absent\" doesn't"
                     + " exist"));
+  }
+
+  /** Two clusters: one with 4 CPUs and 2 of another flavor, one with 6. */
+  private static final Map<String, WorkerCapacity.ClusterQuota> WORKERS =
+      Map.of(
+          "east",
+          new WorkerCapacity.ClusterQuota.Known(
+              Map.of("spot", Map.of("cpu", 4_000L), "other", Map.of("cpu", 2_000L))),
+          "west",
+          new WorkerCapacity.ClusterQuota.Known(Map.of("spot", Map.of("cpu", 6_000L, "pods", 9L))),
+          "lost",
+          new WorkerCapacity.ClusterQuota.Unknown("it is not connected"));
+
+  private static final class Workers implements WorkerCapacity {
+    @Override
+    public List<String> clusters() {
+      return List.of("east", "lost", "west");
+    }
+
+    @Override
+    public Optional<List<String>> clustersOf(String config) {
+      return config.equals("both") ? Optional.of(List.of("east", "west")) : Optional.empty();
+    }
+
+    @Override
+    public ClusterQuota of(String cluster) {
+      return Objects.requireNonNull(WORKERS.get(cluster));
+    }
+  }
+
+  private static ProviderCapacity.Result ofWorkers(
+      @Nullable ParametersReference parameters,
+      Map<String, String> annotations,
+      Map<String, String> flavorAnnotations) {
+    CapacityProvider provider = provider(annotations);
+    provider.setSpec(
+        new CapacityProviderSpec(
+            List.of(new OrchestratedFlavor("spot")), ProviderCapacity.WORKERS, parameters));
+    ResourceFlavor flavor = new ResourceFlavor();
+    flavor.setMetadata(
+        new ObjectMetaBuilder().withName("spot").withAnnotations(flavorAnnotations).build());
+    return ProviderCapacity.ofWorkers(provider, null, name -> Optional.of(flavor), new Workers());
+  }
+
+  private static ParametersReference config(String name) {
+    return new ParametersReference("kueue.x-k8s.io", "MultiKueueConfig", name);
+  }
+
+  @Test
+  void workersAreAddedUpOrTheLargestCounts() {
+    assertThat(told(ofWorkers(config("both"), Map.of(), Map.of())))
+        .isEqualTo(Map.of("cpu", "10", "pods", "9"));
+    assertThat(
+            told(
+                ofWorkers(
+                    config("both"), Map.of(CapacityAnnotations.WORKERS, "Largest"), Map.of())))
+        .isEqualTo(Map.of("cpu", "6", "pods", "9"));
+    assertThat(
+            told(ofWorkers(config("both"), Map.of(), Map.of("sluice.dev/worker-cluster", "east"))))
+        .as("a flavor that stands for a cluster has all of it")
+        .isEqualTo(Map.of("cpu", "6"));
+    assertThat(ofWorkers(null, Map.of(), Map.of()))
+        .isEqualTo(
+            new ProviderCapacity.Result.Failed(
+                "SourceUnavailable", "worker cluster \"lost\": it is not connected"));
+    assertThat(ofWorkers(config("none"), Map.of(), Map.of()))
+        .isEqualTo(
+            new ProviderCapacity.Result.Failed(
+                "Misconfigured", "spec.parameters.name: MultiKueueConfig \"none\" doesn't exist"));
+    assertThat(
+            ofWorkers(
+                new ParametersReference("example.com", "MultiKueueConfig", "both"),
+                Map.of(),
+                Map.of()))
+        .isEqualTo(
+            new ProviderCapacity.Result.Failed(
+                "Misconfigured",
+                "spec.parameters: must be absent or name a MultiKueueConfig of kueue.x-k8s.io"));
   }
 
   private static Quantity q(String text) {
@@ -102,14 +182,14 @@ class LocalCapacityTest {
         new ObjectMetaBuilder().withName("cp").withAnnotations(annotations).build());
     provider.setSpec(
         new CapacityProviderSpec(
-            List.of(new OrchestratedFlavor("spot")), LocalCapacity.CONTROLLER, null));
+            List.of(new OrchestratedFlavor("spot")), ProviderCapacity.CONTROLLER, null));
     return provider;
   }
 
-  private LocalCapacity.Result of(CapacityProvider provider, @Nullable Capacity before) {
+  private ProviderCapacity.Result of(CapacityProvider provider, @Nullable Capacity before) {
     ResourceFlavor flavor = new ResourceFlavor();
     flavor.setSpec(new ResourceFlavorSpec(Map.of("pool", "spot"), List.of(), List.of(), null));
-    return LocalCapacity.of(
+    return ProviderCapacity.of(
         provider,
         before,
         name -> name.equals("spot") ? Optional.of(flavor) : Optional.empty(),
@@ -118,8 +198,12 @@ class LocalCapacityTest {
 
   /** The amounts of the only flavor. */
   private SortedMap<String, String> counted(CapacityProvider provider, @Nullable Capacity before) {
+    return told(of(provider, before));
+  }
+
+  private static SortedMap<String, String> told(ProviderCapacity.Result result) {
     SortedMap<String, String> amounts = new TreeMap<>();
-    if (of(provider, before) instanceof LocalCapacity.Result.Counted(Capacity capacity)) {
+    if (result instanceof ProviderCapacity.Result.Counted(Capacity capacity)) {
       capacity
           .flavors()
           .getFirst()
@@ -127,6 +211,6 @@ class LocalCapacityTest {
           .forEach((resource, quantity) -> amounts.put(resource, quantity.toString()));
       return amounts;
     }
-    throw new AssertionError(of(provider, before));
+    throw new AssertionError(result);
   }
 }
