@@ -18,6 +18,9 @@ public final class RunTimeAnnotations {
   /** On a ClusterQueue or LocalQueue: how long a job may run at most. */
   public static final String MAX = "sluice.dev/max-run-time";
 
+  /** On a Workload: how long its job may be active after each start, as the job says. */
+  public static final String DEADLINE = "sluice.dev/active-deadline";
+
   /** What is allowed as an expected or default run time, after "must be". */
   public static final String RULE = "a duration above 0 and of at most 87600h, such as 90m";
 
@@ -38,6 +41,11 @@ public final class RunTimeAnnotations {
   /** The same as it is written. */
   public static Optional<String> expectedText(Map<String, String> annotations) {
     return Optional.ofNullable(annotations.get(EXPECTED)).filter(text -> parse(text).isPresent());
+  }
+
+  /** How long a run of a Workload may last by the job's own deadline; empty without one. */
+  public static Optional<Duration> deadline(Map<String, String> annotations) {
+    return read(annotations, DEADLINE);
   }
 
   /** The default of a queue; empty if it has none that is allowed. */

@@ -8,8 +8,10 @@ import dev.sluice.workload.record.CachedWorkload;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
+import java.util.Comparator;
 import java.util.Optional;
 import java.util.function.Function;
+import java.util.stream.Stream;
 
 /**
  * Says how long a Workload is expected to run: what it declares, what its queue declares for it,
@@ -58,12 +60,16 @@ public final class RunTimeEstimator {
                 .filter(age -> !age.isNegative()));
   }
 
-  /** The limit is one of all runs of a Workload together. */
+  /** What is left of the limit of all runs together, or the deadline of each if that is less. */
   static Optional<Duration> limit(CachedWorkload workload) {
     long seconds = workload.spec().maximumExecutionTimeSeconds();
     long passed = workload.status().history().executionSeconds();
-    return seconds > 0
-        ? Optional.of(Duration.ofSeconds(Math.max(0, seconds - passed)))
-        : Optional.empty();
+    Optional<Duration> ofAll =
+        seconds > 0
+            ? Optional.of(Duration.ofSeconds(Math.max(0, seconds - passed)))
+            : Optional.empty();
+    return Stream.concat(
+            ofAll.stream(), RunTimeAnnotations.deadline(workload.annotations()).stream())
+        .min(Comparator.naturalOrder());
   }
 }

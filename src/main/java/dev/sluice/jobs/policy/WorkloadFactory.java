@@ -1,5 +1,6 @@
 package dev.sluice.jobs.policy;
 
+import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
@@ -19,7 +20,9 @@ import dev.sluice.workload.record.CachedWorkload;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
+import java.util.stream.Stream;
 
 /** Writes the Workload of a job (docs/workload-semantics.md#creation-of-workloads). */
 public final class WorkloadFactory {
@@ -213,6 +216,10 @@ public final class WorkloadFactory {
         .ifPresent(
             text ->
                 metadata.withObjectProperty("annotations").put(RunTimeAnnotations.EXPECTED, text));
+    deadline(job)
+        .ifPresent(
+            text ->
+                metadata.withObjectProperty("annotations").put(RunTimeAnnotations.DEADLINE, text));
     for (String key : List.of(CostAnnotations.MAX_PRICE, CostAnnotations.MAX_DELAY)) {
       CostAnnotations.allowedText(job.annotations(), key)
           .ifPresent(text -> metadata.withObjectProperty("annotations").put(key, text));
@@ -223,5 +230,22 @@ public final class WorkloadFactory {
                 metadata
                     .withObjectProperty("annotations")
                     .put(CheckpointAnnotations.CHECKPOINTED_AT, text));
+  }
+
+  /**
+   * How long the controller of a job lets each of its runs last: {@code activeDeadlineSeconds} of
+   * the spec, or of the run policy that Kubeflow's kinds have there.
+   */
+  private static Optional<String> deadline(CachedJob job) {
+    if (job.text().isEmpty()) {
+      return Optional.empty();
+    }
+    JsonNode spec = job.object().path("spec");
+    return Stream.of(spec, spec.path("runPolicy"))
+        .map(each -> each.path("activeDeadlineSeconds"))
+        .filter(seconds -> seconds.isIntegralNumber() && seconds.canConvertToLong())
+        .map(seconds -> seconds.longValue() + "s")
+        .filter(text -> RunTimeAnnotations.parse(text).isPresent())
+        .findFirst();
   }
 }

@@ -36,7 +36,7 @@ public final class UnknownSluiceKeys implements AdmissionFunction {
   static final Set<String> NAMES =
       Arrays.stream(
               """
-              admission-check admission-check-selectors allowed-groups allowed-users
+              active-deadline admission-check admission-check-selectors allowed-groups allowed-users
               assigned-queue attempt-backoff available-quota backfill backfill-unknown-run-time
               bench-run block-until-ready capacity-ceiling capacity-floor capacity-hysteresis
               capacity-of-workers capacity-reserve checkpoint-grace checkpoint-requested-at checkpointed-at

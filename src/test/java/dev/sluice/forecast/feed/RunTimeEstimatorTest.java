@@ -77,6 +77,31 @@ class RunTimeEstimatorTest {
   }
 
   @Test
+  void theSmallerLimitCounts() {
+    RunWorkload deadline = named("a").annotated(RunTimeAnnotations.DEADLINE, "1800s");
+    assertThat(estimate(deadline, false, Optional.empty()).estimate().limit())
+        .contains(Duration.ofMinutes(30));
+    assertThat(
+            estimate(
+                    named("a")
+                        .annotated(RunTimeAnnotations.DEADLINE, "1800s")
+                        .spec("maximumExecutionTimeSeconds", 600),
+                    false,
+                    Optional.empty())
+                .estimate()
+                .limit())
+        .contains(Duration.ofMinutes(10));
+    assertThat(
+            estimate(
+                    named("a").annotated(RunTimeAnnotations.DEADLINE, "no"),
+                    false,
+                    Optional.empty())
+                .estimate()
+                .basis())
+        .isEqualTo(Basis.UNKNOWN);
+  }
+
+  @Test
   void whatRunsHasAnAge() {
     assertThat(estimate(named("a").admitted(30).ready(40), true, Optional.empty()).age())
         .contains(Duration.ofMinutes(60));

@@ -61,6 +61,22 @@ class RunTimeLimitsTest {
   }
 
   @Test
+  void theDeadlineOfTheJobIsKept() {
+    String deadline = "/metadata/annotations/sluice.dev~1active-deadline";
+    assertThat(composed(job().spec("activeDeadlineSeconds", "90"), NONE).at(deadline).asText())
+        .isEqualTo("90s");
+    assertThat(
+            composed(job().spec("runPolicy", "{activeDeadlineSeconds: 60}"), NONE)
+                .at(deadline)
+                .asText())
+        .isEqualTo("60s");
+    for (String wrong : List.of("0", "-5", "1.5", "soon", "99999999999999999999", "[]")) {
+      assertThat(composed(job().spec("activeDeadlineSeconds", wrong), NONE).at(deadline)).isEmpty();
+    }
+    assertThat(composed(job().running(1), NONE).at(deadline)).isEmpty();
+  }
+
+  @Test
   void theSmallerLimitIsTheWorkloads() {
     assertThat(limit(composed(limited(0), NONE))).isZero();
     assertThat(limit(composed(limited(7_200), NONE))).isEqualTo(7_200);
