@@ -9,7 +9,10 @@ import java.util.Deque;
 import java.util.OptionalDouble;
 import java.util.function.Supplier;
 
-/** How good expected starts were; silent until a Workload starts of which one was told. */
+/**
+ * How good expected starts were, and what simulations answered; silent until a Workload starts of
+ * which one was told, and until somebody asks.
+ */
 public final class StartMetrics {
 
   private static final Family COVERAGE =
@@ -21,13 +24,14 @@ public final class StartMetrics {
 
   private final Supplier<ReplicaRole> role;
   private final Histogram error;
+  private final Histogram answers;
 
   /** Whether each of the last starts was in its range; guarded by itself. */
   private final Deque<Boolean> inRange = new ArrayDeque<>();
 
   /**
-   * Registers the metrics {@code sluice_start_estimate_error_seconds} and {@code
-   * sluice_start_estimate_coverage}.
+   * Registers the metrics {@code sluice_start_estimate_error_seconds}, {@code
+   * sluice_start_estimate_coverage} and {@code sluice_simulation_duration_seconds}.
    */
   public StartMetrics(MetricsScrape metrics, Supplier<ReplicaRole> role) {
     this.role = role;
@@ -38,6 +42,13 @@ public final class StartMetrics {
                 "How far starts were from the time that was expected when it was told first",
                 MetricFamilies.waits(14),
                 "basis");
+    answers =
+        new MetricFamilies(metrics.registry())
+            .histogram(
+                "sluice_simulation_duration_seconds",
+                "How long those waited who asked whether a job would run, by the answer",
+                MetricFamilies.waits(14),
+                "answer");
     metrics.include(
         () -> {
           GaugeSet gauges = new GaugeSet(role.get());
@@ -69,5 +80,17 @@ public final class StartMetrics {
         inRange.removeFirst();
       }
     }
+  }
+
+  /**
+   * Somebody asked whether a job would run.
+   *
+   * @param answer a feasibility, {@code NotQueued} or {@code Busy}
+   * @param took how long it took to tell
+   */
+  public void answered(String answer, Duration took) {
+    answers
+        .labelValues(MetricFamilies.values(role.get(), answer))
+        .observe(SchedulerMetrics.seconds(took));
   }
 }

@@ -29,7 +29,8 @@ class StartMetricsTest {
 
     assertThat(served())
         .contains(
-            "sluice_start_estimate_error_seconds_sum{basis=\"Learned\",replica_role=\"leader\"} 120.0",
+            "sluice_start_estimate_error_seconds_sum{basis=\"Learned\",replica_role=\"leader\"}"
+                + " 120.0",
             "sluice_start_estimate_error_seconds_count{basis=\"Limit\",replica_role=\"leader\"} 1");
   }
 
@@ -43,5 +44,17 @@ class StartMetricsTest {
     }
 
     assertThat(served()).contains("sluice_start_estimate_coverage{replica_role=\"leader\"} 0.75");
+  }
+
+  @Test
+  void simulationsAreCountedByTheirAnswer() {
+    assertThat(served()).doesNotContain("sluice_simulation_duration_seconds_count");
+    metrics.answered("Later", Duration.ofMillis(250));
+    metrics.answered("Later", Duration.ofMillis(250));
+
+    assertThat(served())
+        .contains(
+            "sluice_simulation_duration_seconds_count{answer=\"Later\",replica_role=\"leader\"} 2",
+            "sluice_simulation_duration_seconds_sum{answer=\"Later\",replica_role=\"leader\"} 0.5");
   }
 }

@@ -131,6 +131,11 @@ public final class RunTimeModule implements OperatorModule {
     return starts;
   }
 
+  /** Counts what was said of starts. */
+  StartMetrics startMetrics() {
+    return startMetrics;
+  }
+
   /** Says when the Workloads of a queue start. */
   QueueStarts queueStarts() {
     return queueStarts;

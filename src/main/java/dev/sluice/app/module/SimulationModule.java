@@ -5,6 +5,8 @@ import dev.sluice.forecast.feed.WorkloadSimulator;
 import dev.sluice.jobs.controller.JobSimulator;
 import dev.sluice.jobs.controller.JobSimulator.Answer;
 import dev.sluice.jobs.controller.PreviewSimulator;
+import dev.sluice.jobs.kind.JobKind;
+import dev.sluice.metrics.StartMetrics;
 import dev.sluice.server.auth.RequestBudget;
 import dev.sluice.server.endpoints.SimulationDocument;
 import dev.sluice.server.endpoints.SimulationEndpoint;
@@ -13,10 +15,12 @@ import dev.sluice.webhooks.review.AdmissionRequest;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -48,11 +52,13 @@ public final class SimulationModule implements OperatorModule {
   public SimulationModule(
       OperatorContext context, SchedulerModule scheduler, JobModule jobs, RunTimeModule runTimes) {
     jobSimulator =
-        new PreviewSimulator(
-            jobs.preview(),
-            scheduler.translator()::of,
-            new WorkloadSimulator(runTimes.starts(), context.clock(), oneByOne),
-            context.clock());
+        new MeasuredSimulator(
+            new PreviewSimulator(
+                jobs.preview(),
+                scheduler.translator()::of,
+                new WorkloadSimulator(runTimes.starts(), context.clock(), oneByOne),
+                context.clock()),
+            runTimes.startMetrics());
     requestBudget = SimulationEndpoint.budget(context.clock());
     warnOnCreate = context.configuration().warnOnCreate();
   }
@@ -135,5 +141,29 @@ public final class SimulationModule implements OperatorModule {
   @Override
   public void close() {
     oneByOne.shutdownNow();
+  }
+
+  /** Counts what is answered, and how long that takes. */
+  private record MeasuredSimulator(JobSimulator simulator, StartMetrics startMetrics)
+      implements JobSimulator {
+
+    @Override
+    public Optional<JobKind> kind(String apiVersion, String kind) {
+      return simulator.kind(apiVersion, kind);
+    }
+
+    @Override
+    public Answer of(ObjectNode job, Supplier<WorkloadSimulator.Asker> asker) {
+      long begin = System.nanoTime();
+      Answer answer = simulator.of(job, asker);
+      String name =
+          switch (answer) {
+            case Answer.Simulated(var result, _) -> result.feasibility().apiName();
+            case Answer.NotQueued _ -> "NotQueued";
+            case Answer.Busy() -> "Busy";
+          };
+      startMetrics.answered(name, Duration.ofNanos(System.nanoTime() - begin));
+      return answer;
+    }
   }
 }

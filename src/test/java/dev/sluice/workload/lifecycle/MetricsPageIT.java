@@ -43,6 +43,8 @@ class MetricsPageIT {
           // nobody asks when a Workload starts; StartMetricsTest
           "sluice_start_estimate_error_seconds",
           "sluice_start_estimate_coverage",
+          // nobody asks whether a job would run; StartMetricsTest
+          "sluice_simulation_duration_seconds",
           // no journal is written; JournalWriterTest
           "sluice_journal_dropped_events_total",
           "sluice_journal_records_total",
