@@ -244,7 +244,11 @@ class SimulationIT {
     arguments[1] = "-f";
     arguments[2] = job.toString();
     System.arraycopy(more, 0, arguments, 3, more.length);
-    return plugin.run(arguments);
+    return await("an answer of an operator that may be busy")
+        .atMost(LIMIT)
+        .until(
+            () -> plugin.run(arguments),
+            answer -> !answer.contains("too many simulations are asked for"));
   }
 
   private void asksBySimulate(TestCluster cluster, String others) throws Exception {
