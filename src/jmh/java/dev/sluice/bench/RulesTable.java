@@ -11,15 +11,16 @@ import java.util.Locale;
 /**
  * How many decisions a second the engine makes with rules about time in use, beside the same
  * cluster without them (docs/preemption.md, docs/backfill.md, docs/reservations.md). Prints a table
- * in Markdown. Both are measured in turns, since a machine isn't always as fast.
+ * in Markdown. Both are measured in turns, since a machine isn't always as fast: the median counts.
  */
 public final class RulesTable {
 
   private static final ThreadMXBean THREADS = ManagementFactory.getThreadMXBean();
   private static final int QUEUES = 100;
   private static final int PENDING = 10_000;
-  private static final int TURNS = 5;
-  private static final long TURN_NANOS = 2_000_000_000L;
+  private static final int WARM_UP = 8;
+  private static final int TURNS = 15;
+  private static final long TURN_NANOS = 1_000_000_000L;
 
   /** Rules, and what they are compared with. */
   private record Pair(String name, Policies without, Policies with) {}
@@ -46,22 +47,29 @@ public final class RulesTable {
       }
       EngineScenario without = filled(pair.without());
       EngineScenario with = filled(pair.with());
-      perSecond(without);
-      perSecond(with);
-      double before = 0;
-      double after = 0;
-      for (int i = 0; i < TURNS; i++) {
-        before += perSecond(without) / TURNS;
-        after += perSecond(with) / TURNS;
+      double[] before = new double[TURNS];
+      double[] after = new double[TURNS];
+      for (int i = -WARM_UP; i < TURNS; i++) {
+        double first = perSecond(without);
+        double second = perSecond(with);
+        if (i >= 0) {
+          before[i] = first;
+          after[i] = second;
+        }
       }
       System.out.printf(
           Locale.ROOT,
           "| %s | %,.0f | %,.0f | %+.0f %% |%n",
           pair.name(),
-          before,
-          after,
-          100 * (after / before - 1));
+          median(before),
+          median(after),
+          100 * (median(after) / median(before) - 1));
     }
+  }
+
+  private static double median(double[] all) {
+    Arrays.sort(all);
+    return all[all.length / 2];
   }
 
   private static EngineScenario filled(Policies policies) {

@@ -11,19 +11,25 @@ import java.util.Optional;
  *
  * @param bounds the bounds that events reported, by UID
  * @param plans what is planned, by ClusterQueue
- * @param changed whether anything happened since it was planned last
+ * @param trees on what plans depend that aren't of all trees alike
+ * @param changed whether anything happened since then that may concern any tree
  * @param next when it is planned anew though nothing happens; empty if never
  */
 public record BackfillExport(
-    List<BoundExport> bounds, List<QueueExport> plans, boolean changed, Optional<Instant> next) {
+    List<BoundExport> bounds,
+    List<QueueExport> plans,
+    List<TreeExport> trees,
+    boolean changed,
+    Optional<Instant> next) {
 
   /** No bounds, no plans. */
   public static final BackfillExport NONE =
-      new BackfillExport(List.of(), List.of(), false, Optional.empty());
+      new BackfillExport(List.of(), List.of(), List.of(), false, Optional.empty());
 
   public BackfillExport {
     bounds = List.copyOf(bounds);
     plans = List.copyOf(plans);
+    trees = List.copyOf(trees);
   }
 
   /**
@@ -32,6 +38,18 @@ public record BackfillExport(
    * @param extended whether it got a later one since it was planned last
    */
   public record BoundExport(String uid, RunBound bound, boolean extended) {}
+
+  /**
+   * When the queues of a quota tree are planned anew.
+   *
+   * @param root name of the cohort at the root, or of a ClusterQueue without a cohort
+   * @param ofQueue whether it is a ClusterQueue
+   * @param changed whether anything has happened in the tree since it was planned
+   * @param unsteady whether its plans depend on the time, or on what happens elsewhere
+   * @param next when it is planned anew though nothing happens; empty if never
+   */
+  public record TreeExport(
+      String root, boolean ofQueue, boolean changed, boolean unsteady, Optional<Instant> next) {}
 
   /**
    * What is planned in a ClusterQueue.

@@ -2,15 +2,21 @@ package dev.sluice.core.backfill;
 
 import dev.sluice.core.model.BackfillRules;
 import dev.sluice.core.model.BackfillRules.RunBound;
+import dev.sluice.core.model.BackfillRules.UnknownRunTime;
 import dev.sluice.core.model.Instants;
 import dev.sluice.core.model.PlannedStart;
 import dev.sluice.core.model.PlannedStart.BackfillEvent;
 import dev.sluice.core.model.PlannedStart.LateCause;
 import dev.sluice.core.model.ResourceAmounts;
 import dev.sluice.core.model.WorkloadId;
+import dev.sluice.core.queue.QuotaHolder;
+import dev.sluice.core.quota.QuotaNode;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.Collection;
+import java.util.Comparator;
+import java.util.EnumMap;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
@@ -19,6 +25,10 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
+import java.util.function.BooleanSupplier;
+import java.util.function.Function;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The bounds of run times that are known, and what was planned last: who may say that a planned
@@ -44,7 +54,21 @@ public final class PlannedStarts {
   /** Queues of which a head started that came before those that were planned. */
   private final Set<String> overtaken = new TreeSet<>();
 
-  private boolean changed;
+  /** When runs end, by the rule for those without a limit; those that were asked for. */
+  private final Map<UnknownRunTime, RunEnds> ends = new EnumMap<>(UnknownRunTime.class);
+
+  /** Roots of the trees in which anything has happened since they were planned. */
+  private final Set<QuotaNode> changedTrees = new HashSet<>();
+
+  /** Roots of the trees whose plans depend on the time, or on what happens elsewhere. */
+  private final Set<QuotaNode> unsteadyTrees = new HashSet<>();
+
+  /** When trees are planned anew though nothing happens, by root. */
+  private final Map<QuotaNode, Long> nextOfTrees = new HashMap<>();
+
+  /** Whether anything has happened since plans were made that may concern any tree. */
+  private boolean allChanged;
+
   private long nextMicros = QuotaProfile.NEVER;
 
   /** The state as a value. */
@@ -63,14 +87,21 @@ public final class PlannedStarts {
     return new BackfillExport(
         allBounds,
         allPlans,
-        changed,
+        exportTrees(),
+        allChanged,
         nextMicros == QuotaProfile.NEVER
             ? Optional.empty()
             : Optional.of(Instants.ofMicros(nextMicros)));
   }
 
-  /** Takes a state over, into an object without any. */
-  public void restore(BackfillExport backfillExport) {
+  /**
+   * Takes a state over, into an object without any.
+   *
+   * @param roots the root that a tree of the state has; null if there is none
+   */
+  public void restore(
+      BackfillExport backfillExport,
+      Function<BackfillExport.TreeExport, @Nullable QuotaNode> roots) {
     for (BackfillExport.BoundExport each : backfillExport.bounds()) {
       bounds.put(each.uid(), each.bound());
       if (each.extended()) {
@@ -83,8 +114,39 @@ public final class PlannedStarts {
         overtaken.add(each.clusterQueue());
       }
     }
-    changed = backfillExport.changed();
+    allChanged = backfillExport.changed();
     nextMicros = backfillExport.next().map(Instants::micros).orElse(QuotaProfile.NEVER);
+    for (BackfillExport.TreeExport each : backfillExport.trees()) {
+      QuotaNode root = roots.apply(each);
+      if (root != null) {
+        if (each.changed()) {
+          changedTrees.add(root);
+        }
+        if (each.unsteady()) {
+          unsteadyTrees.add(root);
+        }
+        each.next().ifPresent(next -> nextOfTrees.put(root, Instants.micros(next)));
+      }
+    }
+  }
+
+  private List<BackfillExport.TreeExport> exportTrees() {
+    Set<QuotaNode> roots = new HashSet<>(changedTrees);
+    roots.addAll(unsteadyTrees);
+    roots.addAll(nextOfTrees.keySet());
+    return roots.stream()
+        .map(
+            root ->
+                new BackfillExport.TreeExport(
+                    root.name(),
+                    root.isQueue(),
+                    changedTrees.contains(root),
+                    unsteadyTrees.contains(root),
+                    Optional.ofNullable(nextOfTrees.get(root)).map(Instants::ofMicros)))
+        .sorted(
+            Comparator.comparing(BackfillExport.TreeExport::root)
+                .thenComparing(BackfillExport.TreeExport::ofQueue))
+        .toList();
   }
 
   /** Records the bound of a Workload. */
@@ -96,7 +158,7 @@ public final class PlannedStarts {
             || isLonger(before.estimate(), bound.estimate()))) {
       extended.add(uid);
     }
-    changed = true;
+    ends.values().forEach(each -> each.boundChanged(uid));
   }
 
   private static boolean isLonger(Optional<Duration> before, Optional<Duration> after) {
@@ -114,30 +176,104 @@ public final class PlannedStarts {
     extended.remove(uid);
   }
 
-  /** Records that anything happened that plans depend on. */
+  /** Records that anything happened that any plan may depend on. */
   public void changed() {
-    changed = true;
+    allChanged = true;
+  }
+
+  /** Records that anything happened on which only plans of a tree depend, and unsteady ones. */
+  public void changed(QuotaNode root) {
+    changedTrees.add(root);
+  }
+
+  /** Records that anything happened on which only unsteady plans depend. */
+  public void changedElsewhere() {
+    if (!unsteadyTrees.isEmpty()) {
+      changedTrees.addAll(unsteadyTrees);
+    }
+  }
+
+  /** Records that the quota trees have other shapes, or other quotas. */
+  public void treesRebuilt() {
+    ends.values().forEach(RunEnds::clear);
+    changedTrees.clear();
+    unsteadyTrees.clear();
+    nextOfTrees.clear();
   }
 
   /** Whether to plan anew: something happened, or the first run has reached its bound. */
   public boolean isDue(Instant now) {
-    return changed || Instants.micros(now) >= nextMicros;
+    return allChanged || !changedTrees.isEmpty() || Instants.micros(now) >= nextMicros;
   }
 
-  /** Begins to plan all queues anew. */
-  public void begin() {
-    changed = false;
-    nextMicros = QuotaProfile.NEVER;
+  /**
+   * Begins to plan anew what may be planned otherwise now.
+   *
+   * @param trees the roots of all trees with plans
+   * @return the roots of the trees that are planned
+   */
+  public List<QuotaNode> begin(Collection<QuotaNode> trees, Instant now) {
+    long micros = Instants.micros(now);
+    List<QuotaNode> due = new ArrayList<>();
+    for (QuotaNode root : trees) {
+      if (allChanged
+          || changedTrees.contains(root)
+          || micros >= nextOfTrees.getOrDefault(root, QuotaProfile.NEVER)) {
+        due.add(root);
+      }
+    }
+    allChanged = false;
+    changedTrees.clear();
+    due.forEach(
+        root -> {
+          unsteadyTrees.remove(root);
+          nextOfTrees.remove(root);
+        });
+    return due;
   }
 
-  /** Ends it, after all queues were planned. */
+  /** Ends it, after all queues of these trees were planned. */
   public void end() {
     extended.clear();
+    nextMicros = QuotaProfile.NEVER;
+    nextOfTrees.values().forEach(micros -> nextMicros = Math.min(nextMicros, micros));
   }
 
-  /** Plans anew at this time at the latest, in microseconds since the epoch. */
-  public void planAgainAt(long micros) {
-    nextMicros = Math.min(nextMicros, micros);
+  /** Plans a tree anew at this time at the latest, in microseconds since the epoch. */
+  public void planAgainAt(QuotaNode root, long micros) {
+    nextOfTrees.merge(root, micros, Math::min);
+  }
+
+  /** Records that plans of a tree depend on the time, or on what happens elsewhere. */
+  public void unsteady(QuotaNode root) {
+    unsteadyTrees.add(root);
+  }
+
+  /** When runs end of which a bound counts under a rule. */
+  public RunEnds ends(UnknownRunTime unknown) {
+    return ends.computeIfAbsent(
+        unknown,
+        any -> {
+          BackfillRules rules = new BackfillRules(1, unknown);
+          return new RunEnds(
+              holder ->
+                  ResourceAmounts.add(
+                      holder.reservedAtMicros(), longest(holder.id().uid(), rules)));
+        });
+  }
+
+  /** Records that a Workload has quota of a queue. */
+  public void holds(QuotaNode queueNode, QuotaHolder holder) {
+    if (!ends.isEmpty()) {
+      ends.values().forEach(each -> each.add(queueNode, holder));
+    }
+  }
+
+  /** Records that a Workload has its quota no longer. */
+  public void releases(QuotaHolder holder) {
+    if (!ends.isEmpty()) {
+      ends.values().forEach(each -> each.remove(holder));
+    }
   }
 
   /** How long a Workload has its quota at most, in microseconds; {@link QuotaProfile#NEVER}. */
@@ -158,9 +294,10 @@ public final class PlannedStarts {
     return bound != null && bound.under(rules.unknown()).isPresent();
   }
 
-  /** Whether the bound of a Workload became another one since it was planned last. */
-  public boolean isExtended(String uid) {
-    return extended.contains(uid);
+  /** Whether the bound of a run in a tree became a later one since it was planned last. */
+  public boolean anyExtended(QuotaNode root, UnknownRunTime unknown) {
+    RunEnds known = ends(unknown);
+    return extended.stream().anyMatch(uid -> known.isIn(root, uid));
   }
 
   /** What is planned in a queue, in queue order. */
@@ -196,7 +333,6 @@ public final class PlannedStarts {
 
   /** Records that a Workload got quota. */
   public void started(String clusterQueue, WorkloadId id, boolean asHead, Instant now) {
-    changed = true;
     if (asHead && !of(clusterQueue).isEmpty() && planned(clusterQueue, id).isEmpty()) {
       overtaken.add(clusterQueue);
     }
@@ -229,25 +365,19 @@ public final class PlannedStarts {
   /**
    * What is known when a queue is planned anew, beside the plans.
    *
-   * @param waiting those that wait in the queue, at least of those with a planned start
+   * @param waiting gives those that wait in the queue, at least of those with a planned start
    * @param without the first Workload for which there is no time, so that those behind it have none
    *     either; empty if there is none
    * @param quota what the queue has of each of its pairs
-   * @param beyondBound whether a run went on beyond its bound
-   * @param lent whether other queues hold quota of the queue
+   * @param beyondBound whether a run went on beyond its bound; asked for if a start moves
+   * @param lent whether other queues hold quota of the queue; asked for if a start moves
    */
   public record Evidence(
-      Set<WorkloadId> waiting,
+      Supplier<Set<WorkloadId>> waiting,
       Optional<WorkloadId> without,
       List<Long> quota,
-      boolean beyondBound,
-      boolean lent) {
-
-    public Evidence {
-      waiting = Set.copyOf(waiting);
-      quota = List.copyOf(quota);
-    }
-  }
+      BooleanSupplier beyondBound,
+      BooleanSupplier lent) {}
 
   /** Forgets what is planned in a queue where nothing is planned any more. */
   public void forgetQueue(String clusterQueue) {
@@ -267,6 +397,10 @@ public final class PlannedStarts {
    */
   public void replace(String clusterQueue, Map<WorkloadId, Instant> planned, Evidence evidence) {
     QueuePlans before = plans.getOrDefault(clusterQueue, new QueuePlans(List.of(), List.of()));
+    if (isSame(before, planned, evidence.quota())) {
+      overtaken.remove(clusterQueue);
+      return;
+    }
     List<PlannedStart> starts = new ArrayList<>();
     Set<WorkloadId> ahead = new HashSet<>();
     planned.forEach(
@@ -285,12 +419,27 @@ public final class PlannedStarts {
         });
     evidence.without().ifPresent(ahead::add);
     for (PlannedStart lost : before.starts()) {
-      if (!planned.containsKey(lost.id()) && evidence.waiting().contains(lost.id())) {
+      if (!planned.containsKey(lost.id()) && evidence.waiting().get().contains(lost.id())) {
         PlannedStart unused = moved(clusterQueue, lost, Optional.empty(), before, ahead, evidence);
       }
     }
     plans.put(clusterQueue, new QueuePlans(starts, evidence.quota()));
     overtaken.remove(clusterQueue);
+  }
+
+  private static boolean isSame(
+      QueuePlans before, Map<WorkloadId, Instant> planned, List<Long> quota) {
+    if (before.starts().size() != planned.size() || !before.quota().equals(quota)) {
+      return false;
+    }
+    int next = 0;
+    for (Map.Entry<WorkloadId, Instant> each : planned.entrySet()) {
+      PlannedStart start = before.starts().get(next++);
+      if (!start.id().equals(each.getKey()) || !start.at().equals(each.getValue())) {
+        return false;
+      }
+    }
+    return true;
   }
 
   private PlannedStart moved(
@@ -331,10 +480,10 @@ public final class PlannedStarts {
     if (isLess(evidence.quota(), before.quota())) {
       return LateCause.QUOTA_REDUCED;
     }
-    if (evidence.beyondBound()) {
+    if (evidence.beyondBound().getAsBoolean()) {
       return LateCause.RUN_BEYOND_BOUND;
     }
-    return evidence.lent() ? LateCause.QUOTA_LENT : LateCause.OTHER;
+    return evidence.lent().getAsBoolean() ? LateCause.QUOTA_LENT : LateCause.OTHER;
   }
 
   private static boolean isLess(List<Long> quota, List<Long> before) {

@@ -1,12 +1,12 @@
 package dev.sluice.core.backfill;
 
-import dev.sluice.core.backfill.QuotaProfile.Stretch;
 import dev.sluice.core.model.Flavor;
 import dev.sluice.core.model.ResourceAmounts;
 import dev.sluice.core.queue.ClusterQueueCache;
 import dev.sluice.core.queue.QueuedWorkload;
 import dev.sluice.core.queue.ResourceDemand;
 import dev.sluice.core.scheduling.flavor.Assignment.PairAmount;
+import dev.sluice.core.scheduling.flavor.FixedFlavor;
 import dev.sluice.core.scheduling.flavor.FlavorEligibility;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -31,35 +31,36 @@ public final class QueuePlanner {
     private final long until;
     private final List<PairAmount> usage;
 
-    /** What is free beside it, and beside whatever those planned before it may use. */
-    private List<Stretch> spare = List.of();
+    /**
+     * How much is free of each amount of the usage beside it, and beside whatever those planned
+     * before it may use, at its start: later there is no less.
+     */
+    private final long[] spare;
 
-    Plan(long at, long until, List<PairAmount> usage) {
+    Plan(long at, long until, List<PairAmount> usage, long[] spare) {
       this.at = at;
       this.until = until;
       this.usage = usage;
+      this.spare = spare;
     }
 
+    /** Whether it may start as planned beside a run that uses an amount until {@code end}. */
     boolean leaves(int pair, long amount, long end) {
-      return spare.stream()
-          .allMatch(each -> each.pair() != pair || each.from() >= end || amount <= each.free());
+      for (int i = 0; i < spare.length; i++) {
+        if (usage.get(i).pair() == pair && at < end && amount > spare[i]) {
+          return false;
+        }
+      }
+      return true;
     }
 
     /** Takes what another Workload uses until {@code end} out of what is spare. */
     void take(int pair, long amount, long end) {
-      List<Stretch> left = new ArrayList<>(spare.size() + 1);
-      for (Stretch each : spare) {
-        if (each.pair() != pair || each.from() >= end) {
-          left.add(each);
-          continue;
-        }
-        long free = ResourceAmounts.subtract(each.free(), amount);
-        left.add(new Stretch(pair, each.from(), Math.min(end, each.until()), free));
-        if (end < each.until()) {
-          left.add(new Stretch(pair, end, each.until(), each.free()));
+      for (int i = 0; i < spare.length; i++) {
+        if (usage.get(i).pair() == pair && at < end) {
+          spare[i] = ResourceAmounts.subtract(spare[i], amount);
         }
       }
-      spare = left;
     }
   }
 
@@ -68,8 +69,11 @@ public final class QueuePlanner {
   private final Map<String, Flavor> flavors;
   private final ToLongFunction<QueuedWorkload> runs;
   private final long now;
-  private final Map<QueuedWorkload, Plan> plans = new LinkedHashMap<>();
+  private final LinkedHashMap<QueuedWorkload, Plan> plans = new LinkedHashMap<>();
   private long last;
+
+  /** The demand of the Workload that was planned last, which isn't taken out of the profile yet. */
+  private @Nullable ResourceDemand unreserved;
 
   /**
    * Nothing is planned so far.
@@ -101,33 +105,40 @@ public final class QueuePlanner {
    */
   public boolean plan(QueuedWorkload workload) {
     ResourceDemand demand = workload.equivalenceClass().demand(queue);
-    Plan found = at(workload, demand, last);
-    if (found == null) {
-      for (long time : profile.times(last)) {
-        found = at(workload, demand, time);
-        if (found != null) {
-          break;
-        }
+    Plan before = plans.isEmpty() ? null : plans.lastEntry().getValue();
+    if (before != null && unreserved != null) {
+      reserve(unreserved, before);
+    }
+    Plan found = fits(demand, last) ? at(workload, demand, last) : null;
+    if (found == null && demand.bundles().size() == 1) {
+      long first = profile.first(last, time -> fits(demand, time));
+      found = first == QuotaProfile.NEVER ? null : at(workload, demand, first);
+    } else {
+      long time = last;
+      while (found == null && time != QuotaProfile.NEVER) {
+        time = profile.next(time);
+        found = time == QuotaProfile.NEVER ? null : at(workload, demand, time);
       }
     }
     if (found == null) {
       return false;
     }
-    List<Stretch> spare = new ArrayList<>();
-    for (PairAmount each : found.usage) {
-      for (Stretch free : profile.stretches(each.pair(), found.at, found.until)) {
-        spare.add(
-            new Stretch(
-                free.pair(),
-                free.from(),
-                free.until(),
-                ResourceAmounts.subtract(free.free(), each.amount())));
-      }
-    }
-    found.spare = spare;
     plans.put(workload, found);
     last = found.at;
-    reserve(demand, found);
+    unreserved = demand;
+    return true;
+  }
+
+  private boolean fits(ResourceDemand demand, long time) {
+    ResourceDemand.Fixed fixed = demand.fixed();
+    if (fixed == null || !FixedFlavor.isEligible(flavors, demand)) {
+      return used(demand, time) != null;
+    }
+    for (int i = 0; i < fixed.pairs().length; i++) {
+      if (fixed.amounts()[i] > profile.free(fixed.pairs()[i], time)) {
+        return false;
+      }
+    }
     return true;
   }
 
@@ -138,7 +149,7 @@ public final class QueuePlanner {
         for (int flavor = 0; flavor < group.flavors().size(); flavor++) {
           if (isEligible(demand, bundle, group.flavors().get(flavor))) {
             wanted(bundle, group, flavor)
-                .forEach((pair, amount) -> profile.plan(pair, amount, plan.at, plan.until));
+                .forEach((pair, amount) -> profile.plan(pair, amount, plan.until));
           }
         }
       }
@@ -188,9 +199,24 @@ public final class QueuePlanner {
     return before;
   }
 
-  /** The plan of a Workload for a time; null if it doesn't fit then until its bound. */
+  /** The plan of a Workload for a time; null if it doesn't fit then. */
   private @Nullable Plan at(QueuedWorkload workload, ResourceDemand demand, long time) {
-    long until = ResourceAmounts.add(time, runs.applyAsLong(workload));
+    Map<Integer, Long> used = used(demand, time);
+    if (used == null) {
+      return null;
+    }
+    List<PairAmount> usage = new ArrayList<>(used.size());
+    long[] spare = new long[used.size()];
+    for (Map.Entry<Integer, Long> each : used.entrySet()) {
+      long amount = demand.beyondHeld(each.getKey(), each.getValue());
+      spare[usage.size()] = ResourceAmounts.subtract(profile.free(each.getKey(), time), amount);
+      usage.add(new PairAmount(each.getKey(), amount));
+    }
+    return new Plan(time, ResourceAmounts.add(time, runs.applyAsLong(workload)), usage, spare);
+  }
+
+  /** What a request uses of each pair at a time, and from then on; null if it doesn't fit. */
+  private @Nullable Map<Integer, Long> used(ResourceDemand demand, long time) {
     Map<Integer, Long> used = new LinkedHashMap<>();
     for (ResourceDemand.Bundle bundle : demand.bundles()) {
       for (String resource : bundle.amounts().keySet()) {
@@ -199,15 +225,12 @@ public final class QueuePlanner {
         }
       }
       for (ClusterQueueCache.Group group : queue.groups()) {
-        if (!choose(demand, bundle, group, used, time, until)) {
+        if (!choose(demand, bundle, group, used, time)) {
           return null;
         }
       }
     }
-    List<PairAmount> usage = new ArrayList<>(used.size());
-    used.forEach(
-        (pair, amount) -> usage.add(new PairAmount(pair, demand.beyondHeld(pair, amount))));
-    return new Plan(time, until, usage);
+    return used;
   }
 
   /** Adds the first flavor that fits to what a plan uses; false if none does. */
@@ -216,8 +239,7 @@ public final class QueuePlanner {
       ResourceDemand.Bundle bundle,
       ClusterQueueCache.Group group,
       Map<Integer, Long> used,
-      long time,
-      long until) {
+      long time) {
     if (group.resources().stream().noneMatch(resource -> bundle.amounts().containsKey(resource))) {
       return true;
     }
@@ -231,7 +253,7 @@ public final class QueuePlanner {
                               each.getKey(),
                               ResourceAmounts.add(
                                   used.getOrDefault(each.getKey(), 0L), each.getValue()))
-                          <= profile.free(each.getKey(), time, until))) {
+                          <= profile.free(each.getKey(), time))) {
         more.forEach((pair, amount) -> used.merge(pair, amount, ResourceAmounts::add));
         return true;
       }

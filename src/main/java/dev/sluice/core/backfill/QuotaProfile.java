@@ -2,135 +2,69 @@ package dev.sluice.core.backfill;
 
 import dev.sluice.core.model.ResourceAmounts;
 import dev.sluice.core.queue.ClusterQueueCache;
-import dev.sluice.core.queue.QuotaHolder;
+import dev.sluice.core.quota.QuotaNode;
 import java.util.ArrayList;
-import java.util.Arrays;
-import java.util.Comparator;
 import java.util.List;
-import java.util.TreeSet;
-import java.util.function.ToLongFunction;
+import java.util.function.LongPredicate;
 
 /**
  * How much of each pair a queue has for itself over time: of its nominal quota, which nobody can
  * reclaim, what is left by its own holders and by those of other queues to which it lends, each
- * until the bound of its run. What is planned is taken out of it.
+ * until the bound of its run. What is planned is taken out of it. Valid until a reservation
+ * changes.
  */
 public final class QuotaProfile {
 
   /** A time without an end. */
-  public static final long NEVER = Long.MAX_VALUE;
+  public static final long NEVER = RunEnds.NEVER;
 
-  /** From one time until that of the next step. */
-  private static final class Step {
-    private final long from;
-    private final long[] free;
-    private final long[] planned;
+  private record Planned(int pair, long amount, long until) {}
 
-    Step(long from, long[] free, long[] planned) {
-      this.from = from;
-      this.free = free;
-      this.planned = planned;
-    }
-  }
+  private final ClusterQueueCache queue;
+  private final QuotaNode root;
+  private final RunEnds runEnds;
+  private final long now;
 
-  private record End(long at, QuotaHolder quotaHolder, ClusterQueueCache queue) {}
+  /** Until when those have their quota that have gone on beyond their bounds. */
+  private final long beyondUntil;
 
-  private final int[] pairs;
-  private final List<Step> steps = new ArrayList<>();
-  private boolean lent;
-  private long firstEnd = NEVER;
-
-  private QuotaProfile(int[] pairs) {
-    this.pairs = pairs;
-  }
+  private final List<Planned> planned = new ArrayList<>();
 
   /**
-   * The profile of a queue. The quota tree is the same afterwards.
+   * The profile of a queue.
    *
-   * @param queues all queues of its tree
-   * @param ends until when a holder has its quota at most, in microseconds since the epoch and
-   *     later than {@code now}; {@link #NEVER} if nobody knows
-   * @param now the time at which the profile begins
+   * @param runEnds when the runs of its tree end
+   * @param now the time at which the profile begins, in microseconds since the epoch
    */
-  public static QuotaProfile of(
-      ClusterQueueCache queue,
-      List<ClusterQueueCache> queues,
-      ToLongFunction<QuotaHolder> ends,
-      long now) {
-    QuotaProfile profile = new QuotaProfile(pairsOf(queue));
-    List<End> endings = new ArrayList<>();
-    for (ClusterQueueCache each : queues) {
-      each.holders()
-          .forEach(
-              quotaHolder -> {
-                long at = ends.applyAsLong(quotaHolder);
-                if (at != NEVER && quotaHolder.usesAny(profile.pairs)) {
-                  endings.add(new End(at, quotaHolder, each));
-                }
-              });
-    }
-    endings.sort(
-        Comparator.comparingLong(End::at).thenComparing(end -> end.quotaHolder().id().uid()));
-    profile.steps.add(profile.step(queue, now));
-    int next = 0;
-    while (next < endings.size()) {
-      long at = endings.get(next).at();
-      while (next < endings.size() && endings.get(next).at() == at) {
-        change(endings.get(next), false);
-        next++;
-      }
-      profile.steps.add(profile.step(queue, at));
-    }
-    endings.reversed().forEach(end -> change(end, true));
-    if (!endings.isEmpty()) {
-      profile.firstEnd = endings.getFirst().at();
-    }
-    return profile;
-  }
-
-  private static int[] pairsOf(ClusterQueueCache queue) {
-    TreeSet<Integer> all = new TreeSet<>();
-    for (ClusterQueueCache.Group group : queue.groups()) {
-      for (int[] ofFlavor : group.pairs()) {
-        Arrays.stream(ofFlavor).forEach(all::add);
-      }
-    }
-    return all.stream().mapToInt(Integer::intValue).toArray();
-  }
-
-  /** Nodes keep their places: only quota is planned. */
-  private static void change(End end, boolean add) {
-    for (int i = 0; i < end.quotaHolder().size(); i++) {
-      int pair = end.quotaHolder().pair(i);
-      long amount = end.quotaHolder().amount(i);
-      if (add) {
-        end.queue().node().add(pair, amount);
-      } else {
-        end.queue().node().remove(pair, amount);
-      }
-    }
-  }
-
-  private Step step(ClusterQueueCache queue, long from) {
-    long[] free = new long[pairs.length];
-    for (int i = 0; i < pairs.length; i++) {
-      long own =
-          ResourceAmounts.subtract(queue.node().nominal(pairs[i]), queue.node().usage(pairs[i]));
-      long inTree = queue.node().available(pairs[i]);
-      lent |= inTree < own;
-      free[i] = Math.min(own, inTree);
-    }
-    return new Step(from, free, new long[pairs.length]);
+  public QuotaProfile(ClusterQueueCache queue, RunEnds runEnds, long now) {
+    this.queue = queue;
+    this.root = queue.node().root();
+    this.runEnds = runEnds;
+    this.now = now;
+    this.beyondUntil = now + PlannedStarts.OVERHEAD.toSeconds() * 1_000_000;
   }
 
   /** Whether others hold quota of the queue at any time. */
   public boolean lent() {
-    return lent;
+    for (long time = now; time != NEVER; time = next(time)) {
+      for (int pair : queue.pairs()) {
+        if (inTree(pair, time) < own(pair, time)) {
+          return true;
+        }
+      }
+    }
+    return false;
+  }
+
+  /** Whether a run of the tree has gone on beyond its bound. */
+  public boolean beyondBound() {
+    return runEnds.anyEnded(root, now);
   }
 
   /** When the first run ends at the latest; {@link #NEVER} if nobody knows it of any. */
   public long firstEnd() {
-    return firstEnd;
+    long first = runEnds.firstAfter(root, now, queue.pairs());
+    return first > beyondUntil && runEnds.anyEnded(root, now, queue.pairs()) ? beyondUntil : first;
   }
 
   /**
@@ -138,100 +72,101 @@ public final class QuotaProfile {
    * #NEVER} if there is none. What is planned doesn't count.
    */
   public long firstTime(int[] wanted, long[] amounts) {
-    for (Step step : steps) {
-      boolean fits = true;
-      for (int i = 0; fits && i < wanted.length; i++) {
-        int column = Arrays.binarySearch(pairs, wanted[i]);
-        fits = column >= 0 && step.free[column] >= amounts[i];
-      }
-      if (fits) {
-        return step.from;
-      }
-    }
-    return NEVER;
-  }
-
-  /** The times at which more may be free, those before {@code from} left out. */
-  long[] times(long from) {
-    return steps.stream().mapToLong(step -> step.from).filter(at -> at > from).toArray();
+    LongPredicate fits =
+        time -> {
+          for (int i = 0; i < wanted.length; i++) {
+            if (!queue.hasPair(wanted[i]) || atMost(wanted[i], time) < amounts[i]) {
+              return false;
+            }
+          }
+          return true;
+        };
+    return fits.test(now) ? now : first(now, fits);
   }
 
   /**
-   * The least that is free of a pair, and not planned, in a time.
-   *
-   * @param until the end of the time, which doesn't belong to it
+   * The first time after another one at which more may be free; {@link #NEVER} if there is none.
    */
-  long free(int pair, long from, long until) {
-    int column = Arrays.binarySearch(pairs, pair);
-    if (column < 0) {
+  long next(long time) {
+    long next = runEnds.firstAfter(root, Math.max(now, time));
+    if (beyondUntil > time && beyondUntil < next && beyondBound()) {
+      next = beyondUntil;
+    }
+    for (Planned each : planned) {
+      if (each.until > time && each.until < next) {
+        next = each.until;
+      }
+    }
+    return next;
+  }
+
+  /**
+   * The first time after another one at which a condition holds that holds at all later times, too;
+   * {@link #NEVER} if there is none.
+   */
+  long first(long time, LongPredicate condition) {
+    long[] ends = runEnds.endsAfter(root, Math.max(now, time));
+    int low = 0;
+    int high = ends.length;
+    while (low < high) {
+      int middle = (low + high) >>> 1;
+      if (condition.test(ends[middle])) {
+        high = middle;
+      } else {
+        low = middle + 1;
+      }
+    }
+    long first = low < ends.length ? ends[low] : NEVER;
+    if (beyondUntil > time && beyondUntil < first && condition.test(beyondUntil)) {
+      first = beyondUntil;
+    }
+    for (Planned each : planned) {
+      if (each.until > time && each.until < first && condition.test(each.until)) {
+        first = each.until;
+      }
+    }
+    return first;
+  }
+
+  /**
+   * How much is free of a pair, and not planned, at a time at which all have begun that are
+   * planned. It doesn't become less from then on, because runs only end.
+   */
+  long free(int pair, long time) {
+    if (!queue.hasPair(pair)) {
       return 0;
     }
-    long least = ResourceAmounts.UNLIMITED;
-    for (int i = at(from); i < steps.size() && steps.get(i).from < until; i++) {
-      Step step = steps.get(i);
-      least = Math.min(least, ResourceAmounts.subtract(step.free[column], step.planned[column]));
+    long taken = 0;
+    for (Planned each : planned) {
+      if (each.pair == pair && each.until > time) {
+        taken = ResourceAmounts.add(taken, each.amount);
+      }
     }
-    return least;
+    return ResourceAmounts.subtract(atMost(pair, time), taken);
+  }
+
+  private long atMost(int pair, long time) {
+    return Math.min(own(pair, time), inTree(pair, time));
+  }
+
+  private long own(int pair, long time) {
+    return ResourceAmounts.subtract(
+        queue.node().nominal(pair), runEnds.usage(queue.node(), pair, moment(time)));
+  }
+
+  private long inTree(int pair, long time) {
+    RunEnds.Moment moment = moment(time);
+    return queue.node().available(pair, (node, of) -> runEnds.usage(node, of, moment));
+  }
+
+  private RunEnds.Moment moment(long time) {
+    return new RunEnds.Moment(now, time, beyondUntil);
   }
 
   /**
-   * What is free of a pair in a time, and not planned.
-   *
-   * @param from the begin of the time
-   * @param until its end, which doesn't belong to it
+   * Plans an amount of a pair until a time; nothing is asked any more of times before its begin.
    */
-  record Stretch(int pair, long from, long until, long free) {}
-
-  /** What is free of a pair, and not planned, one after the other in a time. */
-  List<Stretch> stretches(int pair, long from, long until) {
-    int column = Arrays.binarySearch(pairs, pair);
-    List<Stretch> stretches = new ArrayList<>();
-    for (int i = at(from); i < steps.size() && steps.get(i).from < until; i++) {
-      Step step = steps.get(i);
-      long end = i + 1 < steps.size() ? Math.min(until, steps.get(i + 1).from) : until;
-      stretches.add(
-          new Stretch(
-              pair,
-              Math.max(from, step.from),
-              end,
-              column < 0 ? 0 : ResourceAmounts.subtract(step.free[column], step.planned[column])));
-    }
-    return stretches;
-  }
-
-  /** Plans an amount of a pair for a time. */
-  void plan(int pair, long amount, long from, long until) {
-    int column = Arrays.binarySearch(pairs, pair);
-    split(from);
-    split(until);
-    for (int i = at(from); column >= 0 && i < steps.size() && steps.get(i).from < until; i++) {
-      steps.get(i).planned[column] = ResourceAmounts.add(steps.get(i).planned[column], amount);
-    }
-  }
-
-  /** The index of the step that a time belongs to. */
-  private int at(long time) {
-    int low = 0;
-    int high = steps.size() - 1;
-    while (low < high) {
-      int middle = (low + high + 1) >>> 1;
-      if (steps.get(middle).from <= time) {
-        low = middle;
-      } else {
-        high = middle - 1;
-      }
-    }
-    return low;
-  }
-
-  private void split(long time) {
-    if (time == NEVER || time <= steps.getFirst().from) {
-      return;
-    }
-    int index = at(time);
-    Step before = steps.get(index);
-    if (before.from < time) {
-      steps.add(index + 1, new Step(time, before.free.clone(), before.planned.clone()));
-    }
+  void plan(int pair, long amount, long until) {
+    planned.add(new Planned(pair, amount, until));
   }
 }

@@ -6,19 +6,20 @@ import dev.sluice.core.backfill.QuotaProfile;
 import dev.sluice.core.model.BackfillRules;
 import dev.sluice.core.model.Instants;
 import dev.sluice.core.model.PlannedStart;
-import dev.sluice.core.model.ResourceAmounts;
 import dev.sluice.core.model.WorkloadId;
 import dev.sluice.core.queue.ActiveInOrder;
 import dev.sluice.core.queue.ClusterQueueCache;
 import dev.sluice.core.queue.QueuedWorkload;
-import dev.sluice.core.queue.QuotaHolder;
+import dev.sluice.core.quota.QuotaNode;
 import dev.sluice.core.scheduling.CycleOutcome;
+import dev.sluice.core.scheduling.NominatedWorkload;
 import dev.sluice.core.scheduling.SchedulingCycle;
 import dev.sluice.core.waiting.CycleHeads.Admissions;
 import dev.sluice.core.waiting.QueueHead;
 import dev.sluice.core.waiting.WaitingWorkloads;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -43,6 +44,9 @@ final class BackfillPass {
     /** A cycle without heads. */
     SchedulingCycle begin();
 
+    /** Whether what may start in a tree depends on nothing but what happens in that tree. */
+    boolean isSteady(QuotaNode root);
+
     /** Applies an admission. */
     void apply(CycleOutcome.Admitted outcome);
   }
@@ -52,8 +56,8 @@ final class BackfillPass {
   private final PlannedStarts plannedStarts;
   private final Cycles cycles;
 
-  /** Whether a run of the queue that is planned has gone on beyond its bound. */
-  private boolean beyondBound;
+  /** What the queues of the last tree had when they were planned; valid until trees are rebuilt. */
+  private final Map<ClusterQueueCache, List<Long>> quotas = new HashMap<>();
 
   /** Creates it. */
   BackfillPass(
@@ -67,27 +71,59 @@ final class BackfillPass {
     this.cycles = cycles;
   }
 
+  /** What is found out once for the queues of a tree, until one of them admits a Workload. */
+  private static final class TreePass {
+    private final SchedulingCycle cycle;
+    private @Nullable List<NominatedWorkload> claimants;
+
+    TreePass(SchedulingCycle cycle) {
+      this.cycle = cycle;
+    }
+  }
+
   /**
-   * Plans all queues with back-fill anew.
+   * Plans the queues anew in whose trees anything has happened.
    *
    * @return how many Workloads were admitted
    */
   int run(Instant now) {
-    plannedStarts.begin();
     int admitted = 0;
-    Set<String> planned = new HashSet<>();
-    for (ClusterQueueState state : specRegistry.clusterQueues.values()) {
-      ClusterQueueCache queue = state.cache;
-      BackfillRules rules = rulesOf(queue);
-      if (queue != null && rules != null && queue.active()) {
-        planned.add(queue.name());
-        admitted += run(queue, rules, now);
+    for (QuotaNode root : plannedStarts.begin(specRegistry.backfillTrees.keySet(), now)) {
+      admitted += run(root, now);
+    }
+    plannedStarts.end();
+    return admitted;
+  }
+
+  /** Forgets what is planned in queues without back-fill; to be called when trees are rebuilt. */
+  void treesRebuilt() {
+    quotas.clear();
+    plannedStarts.treesRebuilt();
+    if (!specRegistry.backfillTrees.isEmpty()) {
+      plannedStarts.changed();
+    }
+    for (String name : plannedStarts.queues()) {
+      ClusterQueueCache queue = specRegistry.cacheOf(name);
+      if (queue == null || rulesOf(queue) == null || !queue.active()) {
+        plannedStarts.forgetQueue(name);
       }
     }
-    plannedStarts.queues().stream()
-        .filter(name -> !planned.contains(name))
-        .forEach(plannedStarts::forgetQueue);
-    plannedStarts.end();
+  }
+
+  private int run(QuotaNode root, Instant now) {
+    int admitted = 0;
+    TreePass pass = new TreePass(cycles.begin());
+    if (!cycles.isSteady(root)) {
+      plannedStarts.unsteady(root);
+    }
+    for (ClusterQueueCache queue : specRegistry.backfillTrees.getOrDefault(root, List.of())) {
+      BackfillRules rules = rulesOf(queue);
+      if (rules != null && queue.active()) {
+        int ofQueue = run(pass, queue, rules, now);
+        admitted += ofQueue;
+        pass = ofQueue == 0 ? pass : new TreePass(cycles.begin());
+      }
+    }
     return admitted;
   }
 
@@ -98,7 +134,7 @@ final class BackfillPass {
         : queue.spec().rules().backfill().orElse(null);
   }
 
-  private int run(ClusterQueueCache queue, BackfillRules rules, Instant now) {
+  private int run(TreePass pass, ClusterQueueCache queue, BackfillRules rules, Instant now) {
     QueuedWorkload headWorkload = waiting.blockingHead(queue.name());
     if (headWorkload == null || headWorkload != queue.pending().head()) {
       // Whoever is planned is looked at in the next cycle, or has left.
@@ -107,31 +143,22 @@ final class BackfillPass {
       }
       return 0;
     }
-    SchedulingCycle cycle = cycles.begin();
-    List<QueueHead> others =
-        waiting.claimsIn(queue.node().root()).stream()
-            .filter(claim -> claim.queue() != queue)
-            .toList();
-    if (!cycle.waitsForQuota(new QueueHead(queue, headWorkload))) {
+    if (!pass.cycle.waitsForQuota(new QueueHead(queue, headWorkload))) {
       return 0;
     }
     QueuePlanner planner = plan(queue, headWorkload, rules, now);
-    if (planner.plannedAt(headWorkload).isEmpty()) {
+    if (planner.plannedAt(headWorkload).isEmpty() || !queue.pending().mayFit(queue)) {
       return 0;
     }
-    return admit(cycle, new Candidates(queue, headWorkload, rules, planner), others);
+    return admit(pass, new Candidates(queue, headWorkload, rules, planner));
   }
 
   private QueuePlanner plan(
       ClusterQueueCache queue, QueuedWorkload headWorkload, BackfillRules rules, Instant now) {
     long micros = Instants.micros(now);
-    beyondBound = false;
+    QuotaNode root = queue.node().root();
     QuotaProfile profile =
-        QuotaProfile.of(
-            queue,
-            specRegistry.queuesBelow(queue.node().root()),
-            quotaHolder -> end(quotaHolder, rules, micros),
-            micros);
+        new QuotaProfile(queue, specRegistry.ends(plannedStarts, rules.unknown(), queue), micros);
     QueuePlanner planner =
         new QueuePlanner(
             queue,
@@ -141,21 +168,37 @@ final class BackfillPass {
             micros);
     Map<WorkloadId, Instant> planned = new LinkedHashMap<>();
     QueuedWorkload next = headWorkload;
-    ActiveInOrder inOrder = queue.pending().activeInOrder();
-    while (next != null && planned.size() < rules.depth() && planner.plan(next)) {
-      planned.put(next.id(), Instants.ofMicros(planner.plannedAt(next).orElseThrow()));
+    ActiveInOrder inOrder = null;
+    while (next != null && planner.plan(next)) {
+      long at = planner.plannedAt(next).orElseThrow();
+      if (at == micros) {
+        plannedStarts.unsteady(root);
+      }
+      planned.put(next.id(), Instants.ofMicros(at));
+      if (planned.size() == rules.depth()) {
+        break;
+      }
+      inOrder = inOrder == null ? queue.pending().activeInOrder() : inOrder;
       next = nextOf(inOrder, headWorkload);
     }
     Optional<WorkloadId> without =
         next == null || planned.size() == rules.depth() ? Optional.empty() : Optional.of(next.id());
-    if (profile.firstEnd() != QuotaProfile.NEVER) {
-      plannedStarts.planAgainAt(profile.firstEnd());
+    long firstEnd = profile.firstEnd();
+    if (firstEnd != QuotaProfile.NEVER) {
+      plannedStarts.planAgainAt(root, firstEnd);
+    }
+    if (profile.beyondBound()) {
+      plannedStarts.unsteady(root);
     }
     plannedStarts.replace(
         queue.name(),
         planned,
         new PlannedStarts.Evidence(
-            stillWaiting(queue), without, quotaOf(queue), beyondBound, profile.lent()));
+            () -> stillWaiting(queue),
+            without,
+            quotas.computeIfAbsent(queue, BackfillPass::quotaOf),
+            () -> profile.beyondBound() || plannedStarts.anyExtended(root, rules.unknown()),
+            profile::lent));
     return planner;
   }
 
@@ -183,22 +226,6 @@ final class BackfillPass {
     return null;
   }
 
-  /** Until when a Workload has its quota at most. */
-  private long end(QuotaHolder quotaHolder, BackfillRules rules, long now) {
-    String uid = quotaHolder.id().uid();
-    beyondBound |= plannedStarts.isExtended(uid);
-    long longest = plannedStarts.longest(uid, rules);
-    if (longest == QuotaProfile.NEVER) {
-      return longest;
-    }
-    long end = ResourceAmounts.add(quotaHolder.reservedAtMicros(), longest);
-    if (end > now) {
-      return end;
-    }
-    beyondBound = true;
-    return now + PlannedStarts.OVERHEAD.toSeconds() * 1_000_000;
-  }
-
   private static List<Long> quotaOf(ClusterQueueCache queue) {
     List<Long> quota = new ArrayList<>();
     for (ClusterQueueCache.Group group : queue.groups()) {
@@ -219,7 +246,18 @@ final class BackfillPass {
       BackfillRules rules,
       QueuePlanner planner) {}
 
-  private int admit(SchedulingCycle cycle, Candidates candidates, List<QueueHead> claims) {
+  private List<NominatedWorkload> claimants(TreePass pass, ClusterQueueCache queue) {
+    List<NominatedWorkload> known = pass.claimants;
+    if (known == null) {
+      known = pass.cycle.claimants(waiting.claimsIn(queue.node().root()));
+      pass.claimants = known;
+    }
+    return known;
+  }
+
+  private int admit(TreePass pass, Candidates candidates) {
+    ClusterQueueCache queue = candidates.queue();
+    SchedulingCycle cycle = pass.cycle;
     Admissions admissions = waiting.admissions();
     int most =
         switch (admissions) {
@@ -229,8 +267,12 @@ final class BackfillPass {
         };
     int admitted = 0;
     int looked = 0;
-    cycle.beginBackfill(claims);
-    ActiveInOrder inOrder = candidates.queue().pending().activeInOrder();
+    cycle.beginBackfill(claimants(pass, queue), queue);
+    if (!queue.pending().mayFit(queue)) {
+      cycle.endBackfill();
+      return 0;
+    }
+    ActiveInOrder inOrder = queue.pending().activeInOrder();
     while (admitted < most && looked < MOST_CANDIDATES && inOrder.hasNext()) {
       QueuedWorkload workload = inOrder.next();
       if (workload == candidates.headWorkload()) {
@@ -247,7 +289,8 @@ final class BackfillPass {
         candidates.planner().started(workload, outcome.get().assignment().usage());
         cycles.apply(outcome.get());
         admitted++;
-        cycle.beginBackfill(claims);
+        pass.claimants = null;
+        cycle.beginBackfill(claimants(pass, queue), queue);
       }
     }
     cycle.endBackfill();

@@ -11,6 +11,7 @@ import dev.sluice.core.model.LocalQueueSpec;
 import dev.sluice.core.model.PendingWorkload;
 import dev.sluice.core.model.SchedulerEvent;
 import dev.sluice.core.model.SchedulerEvent.ReservedCapacity;
+import dev.sluice.core.model.WorkloadId;
 import dev.sluice.core.queue.ClusterQueueCache;
 import dev.sluice.core.queue.QueuedWorkload;
 import dev.sluice.core.quota.DominantResourceShare;
@@ -122,7 +123,8 @@ public final class Engine {
             dirtySet,
             policy.preemption()::forget);
     JobSlices slices = new JobSlices();
-    this.quotaAccounting = new QuotaAccounting(specRegistry, waiting, dirtySet, slices, budgets);
+    this.quotaAccounting =
+        new QuotaAccounting(specRegistry, waiting, dirtySet, slices, budgets, plannedStarts);
     this.secondPasses = new SecondPassQueue(specRegistry, quotaAccounting, slices, decisions);
     this.workloads =
         new WorkloadTable(
@@ -186,7 +188,9 @@ public final class Engine {
                 waiting.restoreWaits(queue.cache);
               }
             });
-    plannedStarts.restore(state.workloads().backfill());
+    plannedStarts.restore(
+        state.workloads().backfill(),
+        tree -> new Names().root(new WaitingExport.TreeRoot(tree.root(), tree.ofQueue())));
     workloads.specsChanged(true);
     dirtySet.everything = state.specs().rebuildDue();
     dirtySet.all = true;
@@ -259,7 +263,7 @@ public final class Engine {
       return skipsPlainly
           && specRegistry.limitedLocalQueues == 0
           && reservations.isEmpty()
-          && !specRegistry.backfillTrees.contains(root)
+          && !specRegistry.backfillTrees.containsKey(root)
           && !specRegistry.topologyTrees.contains(root);
     }
 
@@ -279,10 +283,42 @@ public final class Engine {
     if (mayChangeEligibility(schedulerEvent)) {
       waiting.eligibilityMayChange();
     }
-    if (!specRegistry.backfillTrees.isEmpty()
-        && !(schedulerEvent instanceof SchedulerEvent.TimePassed)) {
-      plannedStarts.changed();
+    plansChange(schedulerEvent);
+    react(schedulerEvent);
+    // The Workload may be another tree's now.
+    plansChange(schedulerEvent);
+  }
+
+  /** Records in which trees an event may change what is planned. */
+  private void plansChange(SchedulerEvent schedulerEvent) {
+    if (specRegistry.backfillTrees.isEmpty()
+        || schedulerEvent instanceof SchedulerEvent.TimePassed) {
+      return;
     }
+    WorkloadId id = schedulerEvent.about();
+    WorkloadEntry entry = id == null ? null : workloads.find(id.uid());
+    if (id == null || (entry != null && entry.slice != null)) {
+      plannedStarts.changed();
+      return;
+    }
+    plannedStarts.changedElsewhere();
+    if (entry != null) {
+      planChanges(entry.localQueue.clusterQueue());
+      Reservation reservation = entry.reservation;
+      if (reservation != null) {
+        planChanges(reservation.clusterQueue());
+      }
+    }
+  }
+
+  private void planChanges(String clusterQueue) {
+    ClusterQueueCache queue = specRegistry.cacheOf(clusterQueue);
+    if (queue != null && specRegistry.backfillTrees.containsKey(queue.node().root())) {
+      plannedStarts.changed(queue.node().root());
+    }
+  }
+
+  private void react(SchedulerEvent schedulerEvent) {
     switch (schedulerEvent) {
       case SchedulerEvent.WorkloadPending(var workload) -> {
         workloads.pending(workload);
@@ -593,6 +629,15 @@ public final class Engine {
     }
 
     @Override
+    public boolean isSteady(QuotaNode root) {
+      return reservations.isEmpty()
+          && !options.blockAdmission()
+          && specRegistry.limitedLocalQueues == 0
+          && !specRegistry.topologyTrees.contains(root)
+          && !waiting.preemptionWaits().contains(root);
+    }
+
+    @Override
     public void apply(CycleOutcome.Admitted outcome) {
       plannedStarts.backfilled(outcome.queue().name(), outcome.item().id());
       requeue(Engine.this.apply(List.of(outcome)));
@@ -657,6 +702,8 @@ public final class Engine {
     for (CycleOutcome outcome : outcomes) {
       if (!specRegistry.backfillTrees.isEmpty()
           && outcome instanceof CycleOutcome.Admitted admitted) {
+        planChanges(admitted.queue().name());
+        plannedStarts.changedElsewhere();
         plannedStarts.started(
             admitted.queue().name(), admitted.item().id(), !evaluated.isEmpty(), now);
       }
@@ -705,9 +752,7 @@ public final class Engine {
       queue.problems = specRegistry.problemsOf(spec);
       cache.active(queue.active());
       cache.topology(topologyCache::isTopologyFlavor);
-      if (BackfillPass.rulesOf(cache) != null) {
-        specRegistry.backfillTrees.add(cache.node().root());
-      }
+      specRegistry.planned(cache);
       if (cache.topologyAware()) {
         specRegistry.topologyTrees.add(cache.node().root());
       }
@@ -721,9 +766,7 @@ public final class Engine {
             .forEach(item -> unreportedExplanations.add(workloads.entryOf(item)));
       }
     }
-    if (!specRegistry.backfillTrees.isEmpty()) {
-      plannedStarts.changed();
-    }
+    backfillPass.treesRebuilt();
     dirtySet.everything = false;
     dirtySet.all = true;
     reconsiderIneligible();

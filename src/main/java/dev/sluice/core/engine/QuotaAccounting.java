@@ -1,5 +1,6 @@
 package dev.sluice.core.engine;
 
+import dev.sluice.core.backfill.PlannedStarts;
 import dev.sluice.core.model.PreemptionRules;
 import dev.sluice.core.queue.ClusterQueueCache;
 import dev.sluice.core.queue.QuotaHolder;
@@ -20,18 +21,21 @@ final class QuotaAccounting {
   private final DirtySet dirtySet;
   private final JobSlices slices;
   final BudgetKeeper budgets;
+  private final PlannedStarts plannedStarts;
 
   QuotaAccounting(
       SpecRegistry specRegistry,
       WaitingWorkloads waiting,
       DirtySet dirtySet,
       JobSlices slices,
-      BudgetKeeper budgets) {
+      BudgetKeeper budgets,
+      PlannedStarts plannedStarts) {
     this.specRegistry = specRegistry;
     this.waiting = waiting;
     this.dirtySet = dirtySet;
     this.slices = slices;
     this.budgets = budgets;
+    this.plannedStarts = plannedStarts;
   }
 
   /**
@@ -155,6 +159,8 @@ final class QuotaAccounting {
     if (cache == null) {
       return;
     }
+    plannedStarts.releases(before.quotaHolder());
+    plannedStarts.holds(cache.node(), after.quotaHolder());
     if (changesProtection(before.quotaHolder(), after.quotaHolder(), cache)) {
       waiting.released(cache.node());
       return;
@@ -202,6 +208,7 @@ final class QuotaAccounting {
       placesTaken();
     }
     if (cache != null) {
+      plannedStarts.holds(cache.node(), quotaHolder);
       waiting.changed(cache.node());
     }
     countAdmitted(entry, reservation, true);
@@ -213,6 +220,7 @@ final class QuotaAccounting {
     QuotaHolder quotaHolder = reservation.quotaHolder();
     countAdmitted(entry, reservation, false);
     queue.quotaHolders.remove(quotaHolder);
+    plannedStarts.releases(quotaHolder);
     entry.localQueue.reserving--;
     if (entry.localQueue.limitsWorkloads()) {
       specRegistry.freed.add(entry.localQueue);

@@ -1,5 +1,8 @@
 package dev.sluice.core.engine;
 
+import dev.sluice.core.backfill.PlannedStarts;
+import dev.sluice.core.backfill.RunEnds;
+import dev.sluice.core.model.BackfillRules.UnknownRunTime;
 import dev.sluice.core.model.ClusterQueueSpec;
 import dev.sluice.core.model.ClusterQueueSpec.InactiveReason;
 import dev.sluice.core.model.ClusterQueueSpec.StopPolicy;
@@ -17,7 +20,6 @@ import dev.sluice.core.topology.TopologyCache;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
-import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -50,7 +52,7 @@ final class SpecRegistry {
   int limitedLocalQueues;
 
   /** Roots of the trees of queues in which Workloads may start before a head. */
-  final Set<QuotaNode> backfillTrees = new HashSet<>();
+  final Map<QuotaNode, List<ClusterQueueCache>> backfillTrees = new LinkedHashMap<>();
 
   /** LocalQueues whose Workloads may no longer have to wait for that limit. */
   final Set<LocalQueueState> freed = new LinkedHashSet<>();
@@ -116,8 +118,8 @@ final class SpecRegistry {
       if (cache != null && cache.topologyAware()) {
         topologyTrees.add(cache.node().root());
       }
-      if (cache != null && BackfillPass.rulesOf(cache) != null) {
-        backfillTrees.add(cache.node().root());
+      if (cache != null) {
+        planned(cache);
       }
     }
     Map<LocalQueueId, LocalQueueSpec> specs = new HashMap<>();
@@ -125,6 +127,13 @@ final class SpecRegistry {
         .localQueues()
         .forEach(queue -> queue.spec().ifPresent(spec -> specs.put(queue.id(), spec)));
     state.specs().declaredLocalQueues().forEach(id -> declare(localQueue(id), specs.get(id)));
+  }
+
+  /** Adds a queue to those that are planned, if it has back-fill. */
+  void planned(ClusterQueueCache queue) {
+    if (BackfillPass.rulesOf(queue) != null) {
+      backfillTrees.computeIfAbsent(queue.node().root(), root -> new ArrayList<>()).add(queue);
+    }
   }
 
   ClusterQueueState clusterQueue(String name) {
@@ -225,6 +234,16 @@ final class SpecRegistry {
     List<ClusterQueueCache> queues = new ArrayList<>();
     node.children().forEach(child -> queues.addAll(queuesBelow(child)));
     return queues;
+  }
+
+  /** When the runs in the tree of a queue end, by bounds that count under a rule. */
+  RunEnds ends(PlannedStarts plannedStarts, UnknownRunTime unknown, ClusterQueueCache queue) {
+    RunEnds ends = plannedStarts.ends(unknown);
+    QuotaNode root = queue.node().root();
+    if (!ends.knows(root)) {
+      ends.read(root, queuesBelow(root));
+    }
+    return ends;
   }
 
   /** Sets the spec of a LocalQueue; null when the LocalQueue was deleted. */

@@ -197,6 +197,7 @@ final class StateOfTrees {
         new BackfillExport(
             keep(all.backfill().bounds(), uids, BackfillExport.BoundExport::uid),
             keep(all.backfill().plans(), queues, BackfillExport.QueueExport::clusterQueue),
+            keep(all.backfill().trees(), roots, BackfillExport.TreeExport::root),
             all.backfill().changed(),
             all.backfill().next()));
   }

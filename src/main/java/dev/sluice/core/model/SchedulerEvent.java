@@ -11,6 +11,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
 
 /**
  * An input of the engine: a change in the cluster, a result of a decision, or the passing of time.
@@ -18,6 +19,21 @@ import java.util.TreeMap;
  * decisions.
  */
 public sealed interface SchedulerEvent {
+
+  /** The Workload that the event is about; null if it is about something else. */
+  default @Nullable WorkloadId about() {
+    return switch (this) {
+      case WorkloadPending(var pending) -> pending.id();
+      case WorkloadReserving(var reserving) -> reserving.id();
+      case WorkloadReleased(var id, var _) -> id;
+      case AdmissionWritten(var id, var _, var _) -> id;
+      case AdmissionRefused(var id, var _, var _) -> id;
+      case EvictionRefused(var id, var _) -> id;
+      case PlacementRefused(var id) -> id;
+      case RunBounded(var id, var _) -> id;
+      default -> null;
+    };
+  }
 
   /** A ResourceFlavor was created or changed. */
   record FlavorChanged(Flavor flavor) implements SchedulerEvent {}

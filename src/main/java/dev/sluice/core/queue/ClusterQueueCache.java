@@ -7,6 +7,7 @@ import dev.sluice.core.model.ResourceGroup;
 import dev.sluice.core.quota.FlavorResourceIndex;
 import dev.sluice.core.quota.QuotaNode;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.function.Predicate;
 
@@ -21,6 +22,7 @@ public final class ClusterQueueCache {
   private final PendingQueue pending;
   private final QuotaHolders quotaHolders;
   private final List<Group> groups;
+  private final int[] pairs;
   private final QueueingPolicy queueing;
   private final int priority;
   private long quotaGeneration = 1;
@@ -51,6 +53,13 @@ public final class ClusterQueueCache {
     this.quotaHolders = quotaHolders;
     quotaHolders.node(node);
     this.groups = numbered(spec, pairs);
+    this.pairs =
+        groups.stream()
+            .flatMap(group -> Arrays.stream(group.pairs()))
+            .flatMapToInt(Arrays::stream)
+            .distinct()
+            .sorted()
+            .toArray();
     this.queueing = QueueingPolicies.of(spec.strategy());
     this.priority = spec.rules().priority();
   }
@@ -183,6 +192,16 @@ public final class ClusterQueueCache {
   /** The resource groups. */
   public List<Group> groups() {
     return groups;
+  }
+
+  /** Whether any group has a pair. */
+  public boolean hasPair(int pair) {
+    return Arrays.binarySearch(pairs, pair) >= 0;
+  }
+
+  /** The pairs of all groups, each once, in the order of their numbers; not to be changed. */
+  public int[] pairs() {
+    return pairs;
   }
 
   /** The index of the group that covers a resource; -1 if none does. */

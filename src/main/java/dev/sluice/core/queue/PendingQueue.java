@@ -48,6 +48,10 @@ public final class PendingQueue {
   private final Map<LocalQueueUsage, LocalQueueLane> lanes = new HashMap<>();
 
   private final OrderedClasses active = new OrderedClasses(LocalQueueLane::active);
+
+  /** The least that active Workloads ask for; null after a change of their classes. */
+  private @Nullable LeastRequest leastActive;
+
   private final OrderedClasses inadmissible = new OrderedClasses(LocalQueueLane::inadmissible);
   private final Set<QueuedWorkload> held = new LinkedHashSet<>();
   private final PendingCounts counts = new PendingCounts();
@@ -447,6 +451,7 @@ public final class PendingQueue {
     activateSkipped();
     boolean wasActive = equivalenceClass.inHeap() && equivalenceClass.explanation() == null;
     if (wasActive) {
+      leastActive = null;
       active.remove(equivalenceClass);
       counts.deactivate(equivalenceClass);
     }
@@ -463,6 +468,7 @@ public final class PendingQueue {
       inadmissible.remove(equivalenceClass);
       inadmissibleOrderVersion++;
       equivalenceClass.inadmissible(null, List.of());
+      leastActive = null;
       active.add(equivalenceClass);
       counts.activate(equivalenceClass);
     }
@@ -534,6 +540,19 @@ public final class PendingQueue {
     return new ActiveInOrder(active.all(), order);
   }
 
+  /**
+   * Whether an active Workload may fit into the quota that is available to a queue: none does if
+   * all ask for more of a pair than there is.
+   */
+  public boolean mayFit(ClusterQueueCache queue) {
+    LeastRequest known = leastActive;
+    if (known == null || known.queue() != queue) {
+      known = LeastRequest.of(queue, active.all());
+      leastActive = known;
+    }
+    return !known.exceeds();
+  }
+
   private void insert(QueuedWorkload item) {
     EquivalenceClass equivalenceClass = item.equivalenceClass();
     boolean wasEmpty = equivalenceClass.isEmpty();
@@ -548,6 +567,7 @@ public final class PendingQueue {
     }
     counts.add(item.localQueue(), 1, 0);
     if (wasEmpty) {
+      leastActive = null;
       active.add(equivalenceClass);
     } else {
       active.moved(equivalenceClass);
@@ -561,6 +581,7 @@ public final class PendingQueue {
       if (isInadmissible) {
         inadmissible.remove(equivalenceClass);
       } else {
+        leastActive = null;
         active.remove(equivalenceClass);
       }
     }

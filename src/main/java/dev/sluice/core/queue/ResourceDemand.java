@@ -6,6 +6,7 @@ import dev.sluice.core.model.PodSetRequest;
 import dev.sluice.core.model.QueueRules.CostRules;
 import dev.sluice.core.model.RequestShape;
 import dev.sluice.core.model.ResourceAmounts;
+import dev.sluice.core.quota.QuotaNode;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.HashMap;
@@ -51,7 +52,18 @@ public final class ResourceDemand {
    * @param pairs the numbers of the pairs, in the order of the group
    * @param amounts the amount of each pair
    */
-  public record Fixed(int group, int[] pairs, long[] amounts) {}
+  public record Fixed(int group, int[] pairs, long[] amounts) {
+
+    /** Whether less than this is available to a node. */
+    public boolean exceeds(QuotaNode node) {
+      for (int i = 0; i < pairs.length; i++) {
+        if (amounts[i] > node.available(pairs[i])) {
+          return true;
+        }
+      }
+      return false;
+    }
+  }
 
   /** The demand of {@code shape} on {@code queue}. */
   public ResourceDemand(ClusterQueueCache queue, RequestShape shape) {

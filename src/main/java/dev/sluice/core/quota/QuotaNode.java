@@ -31,6 +31,11 @@ public final class QuotaNode extends HierarchyNode {
    */
   private long openPairs;
 
+  /**
+   * A bit for each of the first pairs of which no node below this one keeps anything for itself.
+   */
+  private long lentWhole;
+
   /** The declared quota; null while no rate in the hierarchy multiplies quota. */
   private @Nullable PlainQuota plain;
 
@@ -148,18 +153,48 @@ public final class QuotaNode extends HierarchyNode {
     return pair < Long.SIZE && (openPairs >>> pair & 1) != 0;
   }
 
+  /**
+   * Whether no node below this one keeps anything of a pair for itself: then the usage here is the
+   * sum of what all queues below use.
+   */
+  public boolean isLentWhole(int pair) {
+    return pair < Long.SIZE && (lentWhole >>> pair & 1) != 0;
+  }
+
+  /** What nodes use at a time that isn't now. */
+  public interface Usages {
+
+    /** U of a node. */
+    long of(QuotaNode node, int pair);
+  }
+
+  /** The amount that would be available to this node with other usage. */
+  public long available(int pair, Usages usages) {
+    long free = free(pair, usages);
+    return queue ? Math.max(0, free) : free;
+  }
+
+  private long free(int pair, Usages usages) {
+    QuotaNode parentNode = parent;
+    if (parentNode == null) {
+      return ResourceAmounts.subtract(subtreeQuota(pair), usages.of(this, pair));
+    }
+    long borrowable = parentNode.free(pair, usages);
+    return isOpen(pair) ? borrowable : free(pair, usages.of(this, pair), borrowable);
+  }
+
   private long free(int pair) {
     QuotaNode parentNode = parent;
-    if (parentNode != null && isOpen(pair)) {
-      return parentNode.free(pair);
-    }
-    long quota = subtreeQuota(pair);
-    long used = usage(pair);
     if (parentNode == null) {
-      return ResourceAmounts.subtract(quota, used);
+      return ResourceAmounts.subtract(subtreeQuota(pair), usage(pair));
     }
+    return isOpen(pair) ? parentNode.free(pair) : free(pair, usage(pair), parentNode.free(pair));
+  }
+
+  /** What is free here with some usage, where so much is free at the parent. */
+  private long free(int pair, long used, long ofParent) {
     long local = local(pair);
-    long borrowable = parentNode.free(pair);
+    long borrowable = ofParent;
     long limit = borrowingLimit(pair);
     if (limit != ResourceAmounts.UNLIMITED) {
       long beyond = Math.max(0, ResourceAmounts.subtract(used, local));
@@ -387,6 +422,7 @@ public final class QuotaNode extends HierarchyNode {
   void detach() {
     removeFromTree();
     openPairs = 0;
+    lentWhole = 0;
     weight = BigDecimal.ONE;
     rules(QuotaRules.DEFAULT, false);
     lendable = null;
@@ -418,7 +454,22 @@ public final class QuotaNode extends HierarchyNode {
         openPairs |= 1L << pair;
       }
     }
+    lentWhole = 0;
+    for (int pair = 0; !queue && pair < Math.min(pairs, Long.SIZE); pair++) {
+      if (lendsWhole(pair)) {
+        lentWhole |= 1L << pair;
+      }
+    }
     borrows(borrowsAnything());
+  }
+
+  private boolean lendsWhole(int pair) {
+    for (QuotaNode child : children) {
+      if (child.local(pair) > 0 || !(child.queue || child.isLentWhole(pair))) {
+        return false;
+      }
+    }
+    return true;
   }
 
   private void rebuildPair(int pair) {

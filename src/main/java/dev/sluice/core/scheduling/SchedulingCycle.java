@@ -11,6 +11,7 @@ import dev.sluice.core.queue.ClusterQueueCache;
 import dev.sluice.core.queue.EquivalenceClass;
 import dev.sluice.core.queue.FlavorProgress;
 import dev.sluice.core.queue.QueuedWorkload;
+import dev.sluice.core.queue.ResourceDemand;
 import dev.sluice.core.quota.QuotaNode;
 import dev.sluice.core.scheduling.flavor.Assignment;
 import dev.sluice.core.scheduling.flavor.Assignment.PairAmount;
@@ -115,21 +116,38 @@ public final class SchedulingCycle {
 
   /** Whether a head waits for quota only, and doesn't fit even after preemption. */
   public boolean waitsForQuota(QueueHead head) {
-    return withoutNomination(head.item(), head.queue()) == null && !nominated(head).succeeds();
+    return withoutNomination(head.item(), head.queue()) == null
+        && (lacksQuota(head) || !nominated(head).succeeds());
   }
 
-  /**
-   * Reserves quota for heads that hold claims, in place of {@link #process}, until {@link
-   * #endBackfill}.
-   */
-  public void beginBackfill(List<QueueHead> claims) {
+  /** Whether a head certainly doesn't fit: it has no choice, and may not preempt. */
+  private static boolean lacksQuota(QueueHead head) {
+    ResourceDemand.Fixed request = head.queue().mayPreempt() ? null : head.plainRequest();
+    return request != null && request.exceeds(head.queue().node());
+  }
+
+  /** What heads that hold claims would get. */
+  public List<NominatedWorkload> claimants(List<QueueHead> claims) {
     List<NominatedWorkload> claimants = new ArrayList<>(claims.size());
     for (QueueHead claim : claims) {
       if (withoutNomination(claim.item(), claim.queue()) == null) {
         claimants.add(nominated(claim));
       }
     }
+    return claimants;
+  }
+
+  /**
+   * Reserves quota for heads that hold claims, in place of {@link #process}, until {@link
+   * #endBackfill}.
+   *
+   * @param except the queue whose own claim doesn't count
+   */
+  public void beginBackfill(List<NominatedWorkload> claimants, ClusterQueueCache except) {
     for (NominatedWorkload claimant : claimants) {
+      if (claimant.queue() == except) {
+        continue;
+      }
       QuotaNode node = claimant.queue().node();
       Assignment assignment = claimant.assignment();
       if (claimant.succeeds()) {

@@ -12,7 +12,7 @@ public record QueueHead(ClusterQueueCache queue, QueuedWorkload item) {
    * What the head asks for, if free quota alone decides whether it gets that; null where flavors or
    * places are chosen, or another limit counts.
    */
-  ResourceDemand.@Nullable Fixed plainRequest() {
+  public ResourceDemand.@Nullable Fixed plainRequest() {
     ResourceDemand demand = item.equivalenceClass().demand(queue);
     return demand.needsTopology()
             || demand.guaranteed()

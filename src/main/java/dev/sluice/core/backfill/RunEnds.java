@@ -1,0 +1,261 @@
+package dev.sluice.core.backfill;
+
+import dev.sluice.core.model.ResourceAmounts;
+import dev.sluice.core.queue.ClusterQueueCache;
+import dev.sluice.core.queue.QuotaHolder;
+import dev.sluice.core.quota.QuotaNode;
+import java.util.Arrays;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.function.ToLongFunction;
+
+/**
+ * When the runs that have quota end at the latest, in order, at each node of a quota tree: what a
+ * node uses at a time to come is found by a binary search. A tree is read once, when it is asked
+ * for first; from then on it is told who gets and who loses quota. Confined to the scheduler
+ * thread.
+ */
+public final class RunEnds {
+
+  /** A time without an end. */
+  public static final long NEVER = Long.MAX_VALUE;
+
+  private record Run(QuotaNode queueNode, QuotaHolder holder, long end) {}
+
+  /** The runs at a node and below, the first that ends first. */
+  private static final class Ends {
+    private Run[] runs = new Run[8];
+    private int size;
+
+    /** By pair: the amounts of a run and of all after it, as of the change with this number. */
+    private long[][] sums = {};
+
+    private int[] asOf = {};
+    private int changes;
+
+    /** The index of the first run that ends after a time. */
+    int after(long time) {
+      int low = 0;
+      int high = size;
+      while (low < high) {
+        int middle = (low + high) >>> 1;
+        if (runs[middle].end <= time) {
+          low = middle + 1;
+        } else {
+          high = middle;
+        }
+      }
+      return low;
+    }
+
+    void add(Run run) {
+      if (size == runs.length) {
+        runs = Arrays.copyOf(runs, 2 * size);
+      }
+      int index = after(run.end);
+      System.arraycopy(runs, index, runs, index + 1, size - index);
+      runs[index] = run;
+      size++;
+      changes++;
+    }
+
+    void remove(Run run) {
+      for (int i = after(run.end - 1); i < size && runs[i].end == run.end; i++) {
+        if (runs[i] == run) {
+          System.arraycopy(runs, i + 1, runs, i, --size - i);
+          changes++;
+          return;
+        }
+      }
+    }
+
+    /** What the runs from an index on have of a pair. */
+    long sumFrom(int index, int pair) {
+      if (pair >= sums.length) {
+        sums = Arrays.copyOf(sums, pair + 1);
+        asOf = Arrays.copyOf(asOf, pair + 1);
+      }
+      long[] known = sums[pair];
+      if (known == null || asOf[pair] != changes) {
+        if (known == null || known.length <= size) {
+          known = new long[runs.length + 1];
+          sums[pair] = known;
+        }
+        known[size] = 0;
+        for (int i = size - 1; i >= 0; i--) {
+          known[i] = ResourceAmounts.add(known[i + 1], runs[i].holder.amountOf(pair));
+        }
+        asOf[pair] = changes;
+      }
+      return known[index];
+    }
+  }
+
+  private final ToLongFunction<QuotaHolder> bounds;
+  private final Map<String, Run> byUid = new HashMap<>();
+  private final Map<QuotaNode, Ends> byNode = new HashMap<>();
+  private final Set<QuotaNode> roots = new HashSet<>();
+
+  /**
+   * No tree is known so far.
+   *
+   * @param bounds until when a holder has its quota at most, in microseconds since the epoch;
+   *     {@link #NEVER} if nobody knows
+   */
+  RunEnds(ToLongFunction<QuotaHolder> bounds) {
+    this.bounds = bounds;
+  }
+
+  /** Whether a tree was read. */
+  public boolean knows(QuotaNode root) {
+    return roots.contains(root);
+  }
+
+  /** Reads a tree with these queues. */
+  public void read(QuotaNode root, Collection<ClusterQueueCache> queues) {
+    roots.add(root);
+    for (ClusterQueueCache queue : queues) {
+      for (QuotaNode node = queue.node(); node != null; node = node.parent()) {
+        byNode.computeIfAbsent(node, any -> new Ends());
+      }
+      queue.holders().forEach(holder -> add(queue.node(), holder));
+    }
+  }
+
+  /** Forgets all trees: their shapes may be others from now on. */
+  void clear() {
+    byUid.clear();
+    byNode.clear();
+    roots.clear();
+  }
+
+  /** Records that a Workload has quota of a queue. */
+  void add(QuotaNode queueNode, QuotaHolder holder) {
+    if (!byNode.containsKey(queueNode)) {
+      return;
+    }
+    Run run = new Run(queueNode, holder, bounds.applyAsLong(holder));
+    byUid.put(holder.id().uid(), run);
+    for (QuotaNode node = queueNode; node != null; node = node.parent()) {
+      ends(node).add(run);
+    }
+  }
+
+  /** Records that a Workload has its quota no longer. */
+  void remove(QuotaHolder holder) {
+    Run run = byUid.remove(holder.id().uid());
+    if (run != null) {
+      for (QuotaNode node = run.queueNode; node != null; node = node.parent()) {
+        ends(node).remove(run);
+      }
+    }
+  }
+
+  /** Records that the bound of a Workload is another one. */
+  void boundChanged(String uid) {
+    Run run = byUid.get(uid);
+    if (run != null) {
+      remove(run.holder);
+      add(run.queueNode, run.holder);
+    }
+  }
+
+  private Ends ends(QuotaNode node) {
+    return byNode.computeIfAbsent(node, any -> new Ends());
+  }
+
+  /** Whether a Workload has quota in a tree. */
+  boolean isIn(QuotaNode root, String uid) {
+    Run run = byUid.get(uid);
+    return run != null && run.queueNode.root() == root;
+  }
+
+  /** Whether a run has gone on beyond its bound in a tree. */
+  boolean anyEnded(QuotaNode root, long now) {
+    return ends(root).after(now) > 0;
+  }
+
+  /** The end of the first run that ends after a time; {@link #NEVER} if none does. */
+  long firstAfter(QuotaNode root, long time) {
+    Ends ends = ends(root);
+    int index = ends.after(time);
+    return index < ends.size ? ends.runs[index].end : NEVER;
+  }
+
+  /**
+   * The end of the first run that ends after a time and has any of these pairs; {@link #NEVER} if
+   * there is none.
+   */
+  long firstAfter(QuotaNode root, long time, int[] pairs) {
+    Ends ends = ends(root);
+    for (int i = ends.after(time); i < ends.size && ends.runs[i].end != NEVER; i++) {
+      if (ends.runs[i].holder.usesAny(pairs)) {
+        return ends.runs[i].end;
+      }
+    }
+    return NEVER;
+  }
+
+  /** Whether a run with any of these pairs has gone on beyond its bound in a tree. */
+  boolean anyEnded(QuotaNode root, long now, int[] pairs) {
+    Ends ends = ends(root);
+    int ended = ends.after(now);
+    for (int i = 0; i < ended; i++) {
+      if (ends.runs[i].holder.usesAny(pairs)) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  /** The ends after a time, in order, some of them more than once, without {@link #NEVER}. */
+  long[] endsAfter(QuotaNode root, long time) {
+    Ends ends = ends(root);
+    int from = ends.after(time);
+    int to = ends.after(NEVER - 1);
+    long[] all = new long[to - from];
+    for (int i = 0; i < all.length; i++) {
+      all[i] = ends.runs[from + i].end;
+    }
+    return all;
+  }
+
+  /** U of a node at a time ({@link QuotaNode#usage}), if nobody gets quota meanwhile. */
+  public long usage(QuotaNode node, int pair, Moment moment) {
+    if (!node.isQueue() && !node.isLentWhole(pair)) {
+      long used = 0;
+      List<QuotaNode> children = node.children();
+      for (int i = 0; i < children.size(); i++) {
+        QuotaNode child = children.get(i);
+        long beyond = ResourceAmounts.subtract(usage(child, pair, moment), child.local(pair));
+        used = ResourceAmounts.add(used, Math.max(0, beyond));
+      }
+      return used;
+    }
+    Ends ends = byNode.get(node);
+    if (ends == null) {
+      return 0;
+    }
+    long used = ends.sumFrom(ends.after(moment.at), pair);
+    if (moment.at < moment.beyondUntil) {
+      int ended = ends.after(moment.now);
+      for (int i = 0; i < ended; i++) {
+        used = ResourceAmounts.add(used, ends.runs[i].holder.amountOf(pair));
+      }
+    }
+    return used;
+  }
+
+  /**
+   * A time to come, in microseconds since the epoch.
+   *
+   * @param now the present time
+   * @param at the time that is meant, which isn't before
+   * @param beyondUntil until when those have their quota that have gone on beyond their bounds
+   */
+  public record Moment(long now, long at, long beyondUntil) {}
+}
