@@ -328,38 +328,53 @@ public final class PlannedStarts {
   }
 
   private Optional<PlannedStart> planned(String clusterQueue, WorkloadId id) {
-    return of(clusterQueue).stream().filter(each -> each.id().equals(id)).findFirst();
+    for (PlannedStart each : of(clusterQueue)) {
+      if (each.id().equals(id)) {
+        return Optional.of(each);
+      }
+    }
+    return Optional.empty();
+  }
+
+  /**
+   * When a Workload was planned to start last, in microseconds since the epoch; {@link
+   * QuotaProfile#NEVER} if it wasn't.
+   */
+  public long plannedAt(String clusterQueue, WorkloadId id) {
+    return planned(clusterQueue, id)
+        .map(start -> Instants.micros(start.at()))
+        .orElse(QuotaProfile.NEVER);
   }
 
   /** Records that a Workload got quota. */
   public void started(String clusterQueue, WorkloadId id, boolean asHead, Instant now) {
-    if (asHead && !of(clusterQueue).isEmpty() && planned(clusterQueue, id).isEmpty()) {
+    Optional<PlannedStart> own = planned(clusterQueue, id);
+    if (asHead && own.isEmpty() && !of(clusterQueue).isEmpty()) {
       overtaken.add(clusterQueue);
     }
-    planned(clusterQueue, id)
-        .ifPresent(
-            start -> {
-              boolean kept = !now.isAfter(start.promised());
-              events.add(
-                  new BackfillEvent(
-                      clusterQueue,
-                      id,
-                      kept ? BackfillEvent.Kind.KEPT : BackfillEvent.Kind.LATE,
-                      Optional.of(start.promised()),
-                      kept
-                          ? Optional.empty()
-                          : start.lateBy().stream()
-                              .findFirst()
-                              .or(() -> Optional.of(LateCause.OTHER))));
-              QueuePlans known = plans.get(clusterQueue);
-              if (known != null) {
-                plans.put(
-                    clusterQueue,
-                    new QueuePlans(
-                        known.starts().stream().filter(each -> !each.equals(start)).toList(),
-                        known.quota()));
-              }
-            });
+    own.ifPresent(
+        start -> {
+          boolean kept = !now.isAfter(start.promised());
+          events.add(
+              new BackfillEvent(
+                  clusterQueue,
+                  id,
+                  kept ? BackfillEvent.Kind.KEPT : BackfillEvent.Kind.LATE,
+                  Optional.of(start.promised()),
+                  kept
+                      ? Optional.empty()
+                      : start.lateBy().stream()
+                          .findFirst()
+                          .or(() -> Optional.of(LateCause.OTHER))));
+          QueuePlans known = plans.get(clusterQueue);
+          if (known != null) {
+            plans.put(
+                clusterQueue,
+                new QueuePlans(
+                    known.starts().stream().filter(each -> !each.equals(start)).toList(),
+                    known.quota()));
+          }
+        });
   }
 
   /**

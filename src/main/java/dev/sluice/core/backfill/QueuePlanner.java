@@ -29,25 +29,25 @@ public final class QueuePlanner {
   private static final class Plan {
     private final long at;
     private final long until;
-    private final List<PairAmount> usage;
+    private final int[] pairs;
 
     /**
-     * How much is free of each amount of the usage beside it, and beside whatever those planned
+     * How much is free of each pair that it uses beside it, and beside whatever those planned
      * before it may use, at its start: later there is no less.
      */
     private final long[] spare;
 
-    Plan(long at, long until, List<PairAmount> usage, long[] spare) {
+    Plan(long at, long until, int[] pairs, long[] spare) {
       this.at = at;
       this.until = until;
-      this.usage = usage;
+      this.pairs = pairs;
       this.spare = spare;
     }
 
     /** Whether it may start as planned beside a run that uses an amount until {@code end}. */
     boolean leaves(int pair, long amount, long end) {
       for (int i = 0; i < spare.length; i++) {
-        if (usage.get(i).pair() == pair && at < end && amount > spare[i]) {
+        if (pairs[i] == pair && at < end && amount > spare[i]) {
           return false;
         }
       }
@@ -57,7 +57,7 @@ public final class QueuePlanner {
     /** Takes what another Workload uses until {@code end} out of what is spare. */
     void take(int pair, long amount, long end) {
       for (int i = 0; i < spare.length; i++) {
-        if (usage.get(i).pair() == pair && at < end) {
+        if (pairs[i] == pair && at < end) {
           spare[i] = ResourceAmounts.subtract(spare[i], amount);
         }
       }
@@ -101,17 +101,18 @@ public final class QueuePlanner {
    * Plans the next Workload of the queue for the first time at which its request fits until its
    * bound, not before the one that was planned last.
    *
+   * @param guess the time that it is likely to be, in microseconds since the epoch
    * @return whether there is such a time
    */
-  public boolean plan(QueuedWorkload workload) {
+  public boolean plan(QueuedWorkload workload, long guess) {
     ResourceDemand demand = workload.equivalenceClass().demand(queue);
     Plan before = plans.isEmpty() ? null : plans.lastEntry().getValue();
     if (before != null && unreserved != null) {
       reserve(unreserved, before);
     }
-    Plan found = fits(demand, last) ? at(workload, demand, last) : null;
+    Plan found = at(workload, demand, last);
     if (found == null && demand.bundles().size() == 1) {
-      long first = profile.first(last, time -> fits(demand, time));
+      long first = profile.first(last, guess, time -> fits(demand, time));
       found = first == QuotaProfile.NEVER ? null : at(workload, demand, first);
     } else {
       long time = last;
@@ -135,7 +136,7 @@ public final class QueuePlanner {
       return used(demand, time) != null;
     }
     for (int i = 0; i < fixed.pairs().length; i++) {
-      if (fixed.amounts()[i] > profile.free(fixed.pairs()[i], time)) {
+      if (!profile.isFree(fixed.pairs()[i], fixed.amounts()[i], time)) {
         return false;
       }
     }
@@ -201,18 +202,30 @@ public final class QueuePlanner {
 
   /** The plan of a Workload for a time; null if it doesn't fit then. */
   private @Nullable Plan at(QueuedWorkload workload, ResourceDemand demand, long time) {
-    Map<Integer, Long> used = used(demand, time);
-    if (used == null) {
-      return null;
+    ResourceDemand.Fixed fixed = demand.fixed();
+    int[] pairs;
+    long[] spare;
+    if (fixed != null) {
+      if (!fits(demand, time)) {
+        return null;
+      }
+      pairs = fixed.pairs();
+      spare = fixed.amounts().clone();
+    } else {
+      Map<Integer, Long> used = used(demand, time);
+      if (used == null) {
+        return null;
+      }
+      pairs = used.keySet().stream().mapToInt(Integer::intValue).toArray();
+      spare = used.values().stream().mapToLong(Long::longValue).toArray();
+      for (int i = 0; i < spare.length; i++) {
+        spare[i] = demand.beyondHeld(pairs[i], spare[i]);
+      }
     }
-    List<PairAmount> usage = new ArrayList<>(used.size());
-    long[] spare = new long[used.size()];
-    for (Map.Entry<Integer, Long> each : used.entrySet()) {
-      long amount = demand.beyondHeld(each.getKey(), each.getValue());
-      spare[usage.size()] = ResourceAmounts.subtract(profile.free(each.getKey(), time), amount);
-      usage.add(new PairAmount(each.getKey(), amount));
+    for (int i = 0; i < spare.length; i++) {
+      spare[i] = ResourceAmounts.subtract(profile.free(pairs[i], time), spare[i]);
     }
-    return new Plan(time, ResourceAmounts.add(time, runs.applyAsLong(workload)), usage, spare);
+    return new Plan(time, ResourceAmounts.add(time, runs.applyAsLong(workload)), pairs, spare);
   }
 
   /** What a request uses of each pair at a time, and from then on; null if it doesn't fit. */

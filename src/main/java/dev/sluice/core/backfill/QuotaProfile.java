@@ -81,7 +81,7 @@ public final class QuotaProfile {
           }
           return true;
         };
-    return fits.test(now) ? now : first(now, fits);
+    return fits.test(now) ? now : first(now, now, fits);
   }
 
   /**
@@ -103,21 +103,12 @@ public final class QuotaProfile {
   /**
    * The first time after another one at which a condition holds that holds at all later times, too;
    * {@link #NEVER} if there is none.
+   *
+   * @param guess the time that it is likely to be
    */
-  long first(long time, LongPredicate condition) {
-    long[] ends = runEnds.endsAfter(root, Math.max(now, time));
-    int low = 0;
-    int high = ends.length;
-    while (low < high) {
-      int middle = (low + high) >>> 1;
-      if (condition.test(ends[middle])) {
-        high = middle;
-      } else {
-        low = middle + 1;
-      }
-    }
-    long first = low < ends.length ? ends[low] : NEVER;
-    if (beyondUntil > time && beyondUntil < first && condition.test(beyondUntil)) {
+  long first(long time, long guess, LongPredicate condition) {
+    long first = runEnds.first(root, Math.max(now, time), guess, condition);
+    if (beyondUntil > time && beyondUntil < first && beyondBound() && condition.test(beyondUntil)) {
       first = beyondUntil;
     }
     for (Planned each : planned) {
@@ -133,16 +124,27 @@ public final class QuotaProfile {
    * planned. It doesn't become less from then on, because runs only end.
    */
   long free(int pair, long time) {
-    if (!queue.hasPair(pair)) {
-      return 0;
-    }
+    return queue.hasPair(pair)
+        ? ResourceAmounts.subtract(atMost(pair, time), taken(pair, time))
+        : 0;
+  }
+
+  /** Whether an amount is {@link #free}. */
+  boolean isFree(int pair, long amount, long time) {
+    long taken = taken(pair, time);
+    return queue.hasPair(pair)
+        && ResourceAmounts.subtract(own(pair, time), taken) >= amount
+        && ResourceAmounts.subtract(inTree(pair, time), taken) >= amount;
+  }
+
+  private long taken(int pair, long time) {
     long taken = 0;
-    for (Planned each : planned) {
-      if (each.pair == pair && each.until > time) {
-        taken = ResourceAmounts.add(taken, each.amount);
+    for (int i = 0; i < planned.size(); i++) {
+      if (planned.get(i).pair == pair && planned.get(i).until > time) {
+        taken = ResourceAmounts.add(taken, planned.get(i).amount);
       }
     }
-    return ResourceAmounts.subtract(atMost(pair, time), taken);
+    return taken;
   }
 
   private long atMost(int pair, long time) {

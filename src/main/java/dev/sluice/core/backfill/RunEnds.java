@@ -11,6 +11,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.LongPredicate;
 import java.util.function.ToLongFunction;
 
 /**
@@ -212,16 +213,38 @@ public final class RunEnds {
     return false;
   }
 
-  /** The ends after a time, in order, some of them more than once, without {@link #NEVER}. */
-  long[] endsAfter(QuotaNode root, long time) {
+  /**
+   * The first end after a time at which a condition holds that holds from then on; {@link #NEVER}
+   * if there is none.
+   *
+   * @param guess the end that it is likely to be
+   */
+  long first(QuotaNode root, long time, long guess, LongPredicate condition) {
     Ends ends = ends(root);
-    int from = ends.after(time);
-    int to = ends.after(NEVER - 1);
-    long[] all = new long[to - from];
-    for (int i = 0; i < all.length; i++) {
-      all[i] = ends.runs[from + i].end;
+    int low = ends.after(time);
+    int high = ends.after(NEVER - 1);
+    int guessed = ends.after(guess - 1);
+    if (guessed >= low && guessed < high) {
+      if (condition.test(ends.runs[guessed].end)) {
+        high = guessed;
+        if (guessed > low && condition.test(ends.runs[guessed - 1].end)) {
+          high = guessed - 1;
+        } else {
+          low = guessed;
+        }
+      } else {
+        low = ends.after(ends.runs[guessed].end);
+      }
     }
-    return all;
+    while (low < high) {
+      int middle = (low + high) >>> 1;
+      if (condition.test(ends.runs[middle].end)) {
+        high = middle;
+      } else {
+        low = middle + 1;
+      }
+    }
+    return low < ends.size ? ends.runs[low].end : NEVER;
   }
 
   /** U of a node at a time ({@link QuotaNode#usage}), if nobody gets quota meanwhile. */

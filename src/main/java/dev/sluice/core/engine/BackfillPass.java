@@ -169,7 +169,7 @@ final class BackfillPass {
     Map<WorkloadId, Instant> planned = new LinkedHashMap<>();
     QueuedWorkload next = headWorkload;
     ActiveInOrder inOrder = null;
-    while (next != null && planner.plan(next)) {
+    while (next != null && planner.plan(next, plannedStarts.plannedAt(queue.name(), next.id()))) {
       long at = planner.plannedAt(next).orElseThrow();
       if (at == micros) {
         plannedStarts.unsteady(root);

@@ -285,8 +285,10 @@ public final class Engine {
     }
     plansChange(schedulerEvent);
     react(schedulerEvent);
-    // The Workload may be another tree's now.
-    plansChange(schedulerEvent);
+    if (schedulerEvent instanceof SchedulerEvent.WorkloadPending
+        || schedulerEvent instanceof SchedulerEvent.WorkloadReserving) {
+      plansChange(schedulerEvent); // the Workload may be another tree's now
+    }
   }
 
   /** Records in which trees an event may change what is planned. */
