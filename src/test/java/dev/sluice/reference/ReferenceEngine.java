@@ -252,7 +252,7 @@ final class ReferenceEngine {
       case SchedulerEvent.RunBounded(var id, var bound) -> {
         // Nobody starts before a head here; NaiveBackfill knows who may.
         bounds.put(id.uid(), bound);
-        world.reservations.bound(id.uid(), bound);
+        world.reservations.bound(id.uid(), bound, world.workloads.containsKey(id.uid()));
       }
       case SchedulerEvent.PlacementRefused refused ->
           throw new IllegalArgumentException("no second pass here: " + refused);

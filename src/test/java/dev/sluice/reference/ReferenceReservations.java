@@ -44,9 +44,10 @@ final class ReferenceReservations {
     all = kept;
   }
 
-  void bound(String uid, RunBound bound) {
+  /** Nobody who is held may start because of one who neither waits nor has quota. */
+  void bound(String uid, RunBound bound, boolean known) {
     bounds.put(uid, bound);
-    released |= !all.isEmpty();
+    released |= known && !all.isEmpty();
   }
 
   /** A Workload is gone, and its bound with it. */

@@ -71,8 +71,12 @@ public final class PlannedStarts {
 
   private long nextMicros = QuotaProfile.NEVER;
 
-  /** The state as a value. */
-  public BackfillExport export() {
+  /**
+   * The state as a value.
+   *
+   * @param rebuildDue whether {@link #treesRebuilt} is called before anything is planned
+   */
+  public BackfillExport export(boolean rebuildDue) {
     List<BackfillExport.BoundExport> allBounds = new ArrayList<>();
     new TreeMap<>(bounds)
         .forEach(
@@ -87,7 +91,7 @@ public final class PlannedStarts {
     return new BackfillExport(
         allBounds,
         allPlans,
-        exportTrees(),
+        rebuildDue ? List.of() : exportTrees(),
         allChanged,
         nextMicros == QuotaProfile.NEVER
             ? Optional.empty()

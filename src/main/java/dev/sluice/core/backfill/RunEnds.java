@@ -32,6 +32,9 @@ public final class RunEnds {
     private Run[] runs = new Run[8];
     private int size;
 
+    /** How many of them are being evicted. */
+    private int evicted;
+
     /** By pair: the amounts of a run and of all after it, as of the change with this number. */
     private long[][] sums = {};
 
@@ -62,6 +65,7 @@ public final class RunEnds {
       runs[index] = run;
       size++;
       changes++;
+      evicted += run.holder.evicted() ? 1 : 0;
     }
 
     void remove(Run run) {
@@ -69,6 +73,7 @@ public final class RunEnds {
         if (runs[i] == run) {
           System.arraycopy(runs, i + 1, runs, i, --size - i);
           changes++;
+          evicted -= run.holder.evicted() ? 1 : 0;
           return;
         }
       }
@@ -173,6 +178,11 @@ public final class RunEnds {
   boolean isIn(QuotaNode root, String uid) {
     Run run = byUid.get(uid);
     return run != null && run.queueNode.root() == root;
+  }
+
+  /** Whether a Workload of a tree is being evicted. */
+  public boolean anyEvicted(QuotaNode root) {
+    return ends(root).evicted > 0;
   }
 
   /** Whether a run has gone on beyond its bound in a tree. */

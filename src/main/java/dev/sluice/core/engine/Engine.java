@@ -208,7 +208,7 @@ public final class Engine {
         specRegistry.export(dirtySet.everything),
         specRegistry.clusterQueues.values().stream().map(ClusterQueueState::export).toList(),
         specRegistry.localQueues.values().stream().map(LocalQueueState::export).toList(),
-        workloads.export(reservations, budgets, plannedStarts.export()),
+        workloads.export(reservations, budgets, plannedStarts.export(dirtySet.everything)),
         waiting.export(new Names(), dirtySet.everything));
   }
 
@@ -239,7 +239,8 @@ public final class Engine {
 
     @Override
     public boolean isIneligible(QueueHead head) {
-      return !reservations.isEmpty()
+      return reservations.reservations().mayHold(head.item(), head.queue())
+          || !budgets.isEmpty()
           || head.item()
               .equivalenceClass()
               .shape()
@@ -262,7 +263,8 @@ public final class Engine {
     public boolean maySkip(QuotaNode root) {
       return skipsPlainly
           && specRegistry.limitedLocalQueues == 0
-          && reservations.isEmpty()
+          && budgets.isEmpty()
+          && !reservations.reservations().isNear(root)
           && !specRegistry.backfillTrees.containsKey(root)
           && !specRegistry.topologyTrees.contains(root);
     }
@@ -344,7 +346,9 @@ public final class Engine {
           secondPasses.refused(id, now, workloads::requeueReplacement);
       case SchedulerEvent.RunBounded(var id, var bound) -> {
         plannedStarts.bound(id.uid(), bound);
-        reservations.reservations().boundChanged();
+        if (workloads.find(id.uid()) != null) {
+          reservations.reservations().boundChanged();
+        }
       }
       case SchedulerEvent.TimePassed(var instant) -> {
         now = instant;
@@ -632,7 +636,8 @@ public final class Engine {
 
     @Override
     public boolean isSteady(QuotaNode root) {
-      return reservations.isEmpty()
+      return budgets.isEmpty()
+          && !reservations.reservations().isNear(root)
           && !options.blockAdmission()
           && specRegistry.limitedLocalQueues == 0
           && !specRegistry.topologyTrees.contains(root)
@@ -769,6 +774,7 @@ public final class Engine {
       }
     }
     backfillPass.treesRebuilt();
+    reservations.reservations().treesRebuilt();
     dirtySet.everything = false;
     dirtySet.all = true;
     reconsiderIneligible();

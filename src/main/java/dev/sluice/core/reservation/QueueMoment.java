@@ -1,5 +1,6 @@
 package dev.sluice.core.reservation;
 
+import dev.sluice.core.backfill.RunEnds;
 import dev.sluice.core.model.ClusterQueueSpec.PreemptionPolicies;
 import dev.sluice.core.model.ClusterQueueSpec.PreemptionPolicies.ReclaimWithinCohort;
 import dev.sluice.core.model.ClusterQueueSpec.PreemptionPolicies.WithinClusterQueue;
@@ -15,13 +16,17 @@ import dev.sluice.core.queue.ClusterQueueCache;
 import dev.sluice.core.queue.EquivalenceClass;
 import dev.sluice.core.queue.QueuedWorkload;
 import dev.sluice.core.queue.QuotaHolder;
+import dev.sluice.core.quota.QuotaNode;
 import dev.sluice.core.scheduling.flavor.Assignment.PairAmount;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Objects;
 import java.util.Set;
+import java.util.function.LongSupplier;
 import java.util.function.Predicate;
+import org.jspecify.annotations.Nullable;
 
 /** What is kept of a queue's quota at a time, who is there then, and what is free. */
 final class QueueMoment {
@@ -56,7 +61,10 @@ final class QueueMoment {
   private final Times times;
   private final ClusterQueueCache keptQueue;
   private final List<ReservedCapacity> kept;
-  private final List<Run> runs = new ArrayList<>();
+  private final List<Run> admissions;
+
+  /** All runs of the tree; null until somebody asks. */
+  private @Nullable List<Run> runs;
 
   /**
    * A moment of a queue.
@@ -75,12 +83,72 @@ final class QueueMoment {
     this.times = times;
     this.keptQueue = keptQueue;
     this.kept = kept;
-    for (ClusterQueueCache queue : lookup.queuesBelow(keptQueue.node().root())) {
-      queue.holders().forEach(holder -> runs.add(new Run(queue, holder)));
+    this.admissions = admissions;
+  }
+
+  private List<Run> runs() {
+    List<Run> known = runs;
+    if (known == null) {
+      List<Run> all = new ArrayList<>();
+      for (ClusterQueueCache queue : lookup.queuesBelow(keptQueue.node().root())) {
+        queue.holders().forEach(holder -> all.add(new Run(queue, holder)));
+      }
+      admissions.stream()
+          .filter(run -> run.queue().node().root() == keptQueue.node().root())
+          .forEach(all::add);
+      known = all;
+      runs = known;
     }
-    admissions.stream()
-        .filter(run -> run.queue().node().root() == keptQueue.node().root())
-        .forEach(runs::add);
+    return known;
+  }
+
+  /**
+   * Whether the runs that are over by then are those that have ended by their bounds: nobody is
+   * evicted, and nobody would have to go.
+   *
+   * @param targets UIDs of the Workloads that are evicted for the one that asks
+   */
+  boolean isPlain(Set<String> targets) {
+    QuotaNode root = keptQueue.node().root();
+    PreemptionPolicies policies = keptQueue.spec().preemption();
+    return targets.isEmpty()
+        && !lookup.ends(keptQueue).anyEvicted(root)
+        && (times.at() == times.now()
+            || (policies.withinClusterQueue() == WithinClusterQueue.NEVER
+                && policies.reclaimWithinCohort() == ReclaimWithinCohort.NEVER))
+        && Arrays.stream(keptQueue.pairs())
+            .allMatch(pair -> root.isQueue() || root.isLentWhole(pair));
+  }
+
+  /**
+   * What {@link #takes} says where the moment is plain, without a change of the quota tree.
+   *
+   * @param needed the amount of the pair that has to be left; asked for if it matters
+   */
+  boolean takesPlainly(ClusterQueueCache queue, PairAmount pairAmount, LongSupplier needed) {
+    int pair = pairAmount.pair();
+    if (queue != keptQueue
+        && ResourceAmounts.add(usage(queue.node(), pair), pairAmount.amount())
+            <= queue.node().nominal(pair)) {
+      return false; // Its own quota is its own.
+    }
+    long after = freeBeside(queue.node(), pair, pairAmount.amount());
+    return after < freeBeside(queue.node(), pair, 0) && after < needed.getAsLong();
+  }
+
+  private long usage(QuotaNode node, int pair) {
+    return lookup
+        .ends(keptQueue)
+        .usage(node, pair, new RunEnds.Moment(times.now(), times.at(), times.now() + 1));
+  }
+
+  private long freeBeside(QuotaNode queueNode, int pair, long amount) {
+    QuotaNode node = keptQueue.node();
+    QuotaNode.Usages usages =
+        (each, of) -> ResourceAmounts.add(usage(each, of), each.isAbove(queueNode) ? amount : 0);
+    return Math.min(
+        ResourceAmounts.subtract(node.nominal(pair), usages.of(node, pair)),
+        node.available(pair, usages));
   }
 
   /**
@@ -89,7 +157,7 @@ final class QueueMoment {
    * @param targets UIDs of the Workloads that are evicted for the one that asks
    */
   List<Run> gone(Set<String> targets) {
-    return runs.stream()
+    return runs().stream()
         .filter(
             run ->
                 run.holder().evicted()
@@ -188,11 +256,16 @@ final class QueueMoment {
 
   /** What users have then; who is a user of several counts for the first one. */
   private long usedByUsers(ReservedCapacity reserved, int pair) {
+    List<QuotaHolder> holders = new ArrayList<>();
+    keptQueue.holders().forEach(holders::add);
+    for (Run run : admissions) {
+      if (run.queue() == keptQueue) {
+        holders.add(run.holder());
+      }
+    }
     long used = 0;
-    for (Run run : runs) {
-      QuotaHolder holder = run.holder();
-      if (run.queue() == keptQueue
-          && !holder.evicted()
+    for (QuotaHolder holder : holders) {
+      if (!holder.evicted()
           && end(holder) > times.at()
           && isFirst(reserved, pair, holder.localQueue(), holder.priority())) {
         used = ResourceAmounts.add(used, holder.amountOf(pair));
@@ -253,7 +326,7 @@ final class QueueMoment {
     gone.forEach(run -> run.change(false));
     List<Run> chosen = new ArrayList<>();
     List<Run> candidates =
-        runs.stream()
+        runs().stream()
             .filter(run -> !gone.contains(run) && isOnLoan(run) && mayBePreempted(run))
             .sorted(Comparator.comparing(Run::holder, QuotaHolder.PREEMPTION_ORDER))
             .toList();

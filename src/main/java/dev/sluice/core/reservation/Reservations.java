@@ -1,5 +1,6 @@
 package dev.sluice.core.reservation;
 
+import dev.sluice.core.backfill.RunEnds;
 import dev.sluice.core.model.Explanation;
 import dev.sluice.core.model.FlavorResource;
 import dev.sluice.core.model.Instants;
@@ -24,6 +25,7 @@ import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
@@ -74,6 +76,12 @@ public final class Reservations {
 
     /** How long a Workload has its quota at most, in microseconds; {@link #NEVER}. */
     long longest(String uid);
+
+    /** When the runs in the tree of a queue end. */
+    RunEnds ends(ClusterQueueCache queue);
+
+    /** Adds a run for the time of a cycle, or takes it out again, in what {@link #ends} says. */
+    void count(ClusterQueueCache queue, QuotaHolder holder, boolean add);
   }
 
   /**
@@ -93,6 +101,9 @@ public final class Reservations {
 
   /** The heads that this cycle has admitted, which aren't holders yet. */
   private final List<QueueMoment.Run> admissions = new ArrayList<>();
+
+  /** What may concern Workloads of a tree, by its root; found out when somebody asks. */
+  private final Map<QuotaNode, List<ReservedCapacity>> byTree = new HashMap<>();
 
   private List<ReservedCapacity> all = List.of();
   private Instant now = Instant.EPOCH;
@@ -128,6 +139,7 @@ public final class Reservations {
   public void declare(List<ReservedCapacity> declared) {
     if (!all.equals(declared)) {
       all = List.copyOf(declared);
+      byTree.clear();
       released = true;
       findNext();
     }
@@ -136,9 +148,65 @@ public final class Reservations {
   /** Takes over what another engine exported. */
   public void restore(List<ReservedCapacity> declared, boolean wereReleased, Instant at) {
     all = List.copyOf(declared);
+    byTree.clear();
     released = wereReleased;
     now = at;
     findNext();
+  }
+
+  /** Records that the quota trees have other shapes. */
+  public void treesRebuilt() {
+    byTree.clear();
+  }
+
+  /** What may concern Workloads of the tree of a queue. */
+  private List<ReservedCapacity> near(ClusterQueueCache queue) {
+    return near(queue.node().root());
+  }
+
+  private List<ReservedCapacity> near(QuotaNode root) {
+    return all.isEmpty() ? all : byTree.computeIfAbsent(root, this::in);
+  }
+
+  private List<ReservedCapacity> in(QuotaNode root) {
+    return all.stream()
+        .filter(
+            each ->
+                !(each.scope() instanceof Scope.OfQueue(var name, var _))
+                    || (lookup.queue(name) instanceof ClusterQueueCache kept
+                        && kept.node().root() == root))
+        .toList();
+  }
+
+  /** Whether anything is kept that may concern Workloads of the tree with this root. */
+  public boolean isNear(QuotaNode root) {
+    return !near(root).isEmpty();
+  }
+
+  /** Whether a Workload may be in the way of anything, whatever it gets. */
+  public boolean mayHold(QueuedWorkload workload, ClusterQueueCache queue) {
+    List<ReservedCapacity> near = near(queue);
+    if (near.isEmpty()) {
+      return false;
+    }
+    long end = end(workload);
+    for (ReservedCapacity each : near) {
+      if (!isUser(workload, queue, each) && overlaps(each, end)) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  private boolean overlaps(ReservedCapacity reserved, long end) {
+    long present = micros(now);
+    for (Occurrence occurrence : reserved.occurrences()) {
+      if (micros(occurrence.end()) > present
+          && Math.max(present, micros(occurrence.start())) < end) {
+        return true;
+      }
+    }
+    return false;
   }
 
   /** Records the time: what begins or ends changes who may start. */
@@ -175,8 +243,8 @@ public final class Reservations {
 
   /** Records that the cycle admits a head. */
   public void admitted(QueuedWorkload workload, ClusterQueueCache queue, List<PairAmount> usage) {
-    if (!all.isEmpty()) {
-      admissions.add(
+    if (isNear(queue.node().root())) {
+      QueueMoment.Run run =
           new QueueMoment.Run(
               queue,
               new QuotaHolder(
@@ -191,12 +259,17 @@ public final class Reservations {
                   workload.evictable(),
                   workload.equivalenceClass().shape().guaranteed(),
                   null,
-                  PreemptionProtection.NONE)));
+                  PreemptionProtection.NONE));
+      admissions.add(run);
+      lookup.count(queue, run.holder(), true);
     }
   }
 
   /** Forgets who was admitted: from now on they are holders. */
   public void endCycle() {
+    for (QueueMoment.Run run : admissions) {
+      lookup.count(run.queue(), run.holder(), false);
+    }
     admissions.clear();
   }
 
@@ -250,6 +323,9 @@ public final class Reservations {
       ClusterQueueCache queue,
       Assignment assignment,
       Set<String> targets) {
+    if (!mayHold(workload, queue)) {
+      return Set.of();
+    }
     Map<String, List<PairAmount>> byFlavor =
         assignment.usage().stream()
             .collect(Collectors.groupingBy(each -> lookup.pair(each.pair()).flavor()));
@@ -266,11 +342,14 @@ public final class Reservations {
   }
 
   private Optional<Explanation> refusal(Candidate candidate) {
-    for (ReservedCapacity each : all) {
+    if (!mayHold(candidate.workload(), candidate.queue())) {
+      return Optional.empty();
+    }
+    for (ReservedCapacity each : near(candidate.queue())) {
       Optional<Occurrence> conflict =
           uses(candidate, each) ? conflict(candidate, each) : Optional.empty();
       if (conflict.isPresent()) {
-        return Optional.of(held(each, conflict.get(), end(candidate)));
+        return Optional.of(held(each, conflict.get(), end(candidate.workload())));
       }
     }
     return Optional.empty();
@@ -278,7 +357,7 @@ public final class Reservations {
 
   /** The first time at which a head would be in the way; empty if there is none. */
   private Optional<Occurrence> conflict(Candidate candidate, ReservedCapacity reserved) {
-    long end = end(candidate);
+    long end = end(candidate.workload());
     for (Occurrence occurrence : reserved.occurrences()) {
       long at = Math.max(micros(now), micros(occurrence.start()));
       if (micros(occurrence.end()) > micros(now)
@@ -290,8 +369,8 @@ public final class Reservations {
     return Optional.empty();
   }
 
-  private long end(Candidate candidate) {
-    return after(micros(now), lookup.longest(candidate.workload().id().uid()));
+  private long end(QueuedWorkload workload) {
+    return after(micros(now), lookup.longest(workload.id().uid()));
   }
 
   /** Whether a head would use capacity of a kind that isn't kept for it at some time. */
@@ -355,6 +434,9 @@ public final class Reservations {
       Candidate candidate, Scope.OfQueue ofQueue, long at, boolean mayBorrow) {
     ClusterQueueCache keptQueue = Objects.requireNonNull(lookup.queue(ofQueue.clusterQueue()));
     QueueMoment moment = moment(keptQueue, at);
+    if (moment.isPlain(candidate.targets())) {
+      return takesPlainly(candidate, ofQueue, moment, mayBorrow);
+    }
     List<QueueMoment.Run> gone = moment.gone(candidate.targets());
     gone.forEach(run -> run.change(false));
     boolean takes = false;
@@ -372,6 +454,25 @@ public final class Reservations {
     return takes;
   }
 
+  private boolean takesPlainly(
+      Candidate candidate, Scope.OfQueue ofQueue, QueueMoment moment, boolean mayBorrow) {
+    for (PairAmount each : candidate.usage()) {
+      if (each.amount() > 0
+          && share(ofQueue.shares(), each.pair()) > 0
+          && moment.takesPlainly(
+              candidate.queue(),
+              each,
+              () ->
+                  moment.needed(
+                      each.pair(),
+                      reserved -> isUser(candidate.workload(), candidate.queue(), reserved),
+                      mayBorrow))) {
+        return true;
+      }
+    }
+    return false;
+  }
+
   private QueueMoment moment(ClusterQueueCache keptQueue, long at) {
     return moment(keptQueue, at, at);
   }
@@ -382,7 +483,7 @@ public final class Reservations {
         lookup,
         new QueueMoment.Times(micros(now), at),
         keptQueue,
-        all.stream().filter(each -> keeps(each, keptQueue, keptAt)).toList(),
+        near(keptQueue).stream().filter(each -> keeps(each, keptQueue, keptAt)).toList(),
         admissions);
   }
 
