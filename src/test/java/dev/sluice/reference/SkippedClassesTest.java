@@ -25,6 +25,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.BiFunction;
 import org.junit.jupiter.api.Test;
 
 /**
@@ -36,6 +37,15 @@ class SkippedClassesTest {
   @Test
   void whoeverIsSkippedIsDecidedOnAsBefore() {
     play("skipped classes", false);
+  }
+
+  @Test
+  void whoeverIsSkippedBesideReservationsIsDecidedOnAsBefore() {
+    play(
+        "skipped classes and reservations",
+        20_000,
+        false,
+        (seed, length) -> ReservedWorld.steps(seed, steps(seed, length, false)));
   }
 
   @Test
@@ -130,12 +140,17 @@ class SkippedClassesTest {
   }
 
   private static void play(String what, boolean sharing) {
+    play(what, 60_000, sharing, (seed, length) -> steps(seed, length, sharing));
+  }
+
+  private static void play(
+      String what, int most, boolean sharing, BiFunction<Long, Integer, List<Step>> make) {
     AtomicLong decisions = new AtomicLong();
     Worlds.play(
         what,
-        60_000,
+        most,
         300,
-        (seed, length) -> steps(seed, length, sharing),
+        make,
         (seed, steps) -> {
           EngineOptions options =
               new EngineOptions(sharing ? rules(seed) : Optional.empty(), false);

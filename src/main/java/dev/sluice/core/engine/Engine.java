@@ -264,7 +264,6 @@ public final class Engine {
       return skipsPlainly
           && specRegistry.limitedLocalQueues == 0
           && budgets.isEmpty()
-          && !reservations.reservations().isNear(root)
           && !specRegistry.backfillTrees.containsKey(root)
           && !specRegistry.topologyTrees.contains(root);
     }

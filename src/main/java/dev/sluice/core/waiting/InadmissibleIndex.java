@@ -270,7 +270,7 @@ final class InadmissibleIndex {
         new Candidates(new ArrayList<>(), new HashSet<>(), new ArrayList<>(), new ArrayList<>());
     for (QuotaNode root : surrounding.skippedTrees) {
       if (!treesWithEvents.contains(root)) {
-        addSkipped(root, found);
+        addSkipped(root, found, surrounding.isIneligible);
       }
     }
     Iterator<QuotaNode> roots = treesWithEvents.iterator();
@@ -395,7 +395,7 @@ final class InadmissibleIndex {
     boolean withSkipped = surrounding.skippedTrees.contains(root);
     if (tree == null || tree.queues.isEmpty() || !tree.leastMissing.mayBeAvailable(root)) {
       if (withSkipped) {
-        addSkipped(root, found);
+        addSkipped(root, found, surrounding.isIneligible);
       }
       return false;
     }
@@ -419,7 +419,11 @@ final class InadmissibleIndex {
         }
       }
       if (skipped != null && withSkipped) {
-        addSkipped(queue, skipped, index, tree, preemptionUpperBound, found);
+        addSkipped(
+            queue,
+            skipped,
+            new Look(index, tree, preemptionUpperBound, surrounding.isIneligible),
+            found);
       }
     }
     if (!any) {
@@ -428,7 +432,7 @@ final class InadmissibleIndex {
     return any;
   }
 
-  private void addSkipped(QuotaNode root, Candidates found) {
+  private void addSkipped(QuotaNode root, Candidates found, Predicate<QueueHead> isIneligible) {
     Tree tree = trees.get(root);
     if (tree == null) {
       return;
@@ -438,24 +442,28 @@ final class InadmissibleIndex {
         (queue, index) -> {
           EquivalenceClass skipped = queue.pending().skipped();
           if (skipped != null) {
-            addSkipped(queue, skipped, index, tree, preemptionUpperBound, found);
+            addSkipped(
+                queue, skipped, new Look(index, tree, preemptionUpperBound, isIneligible), found);
           }
         });
   }
 
-  /** Finds out what this cycle will find about a skipped class, or lets the cycle find out. */
-  private static void addSkipped(
-      ClusterQueueCache queue,
-      EquivalenceClass skipped,
+  /** With what a skipped class of a queue is looked at. */
+  private record Look(
       ClusterQueueInadmissibleIndex index,
       Tree tree,
       PreemptionUpperBound preemptionUpperBound,
-      Candidates found) {
+      Predicate<QueueHead> isIneligible) {}
+
+  /** Finds out what this cycle will find about a skipped class, or lets the cycle find out. */
+  private static void addSkipped(
+      ClusterQueueCache queue, EquivalenceClass skipped, Look look, Candidates found) {
     ResourceDemand.Fixed request = skipped.demand(queue).fixed();
-    if (request != null && fits(index, request)) {
-      found.plain.add(new QueueHead(queue, skipped.head()));
+    QueueHead queueHead = new QueueHead(queue, skipped.head());
+    if (request != null && fits(look.index, request) && !look.isIneligible.test(queueHead)) {
+      found.plain.add(queueHead);
     } else if (request != null
-        && index.isInVain(skipped, request, tree.events, preemptionUpperBound)) {
+        && look.index.isInVain(skipped, request, look.tree.events, look.preemptionUpperBound)) {
       queue.pending().endSkip();
       found.inVain.add(queue);
     } else {
