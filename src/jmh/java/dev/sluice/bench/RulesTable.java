@@ -4,9 +4,11 @@ import dev.sluice.bench.EngineScenario.Policies;
 import dev.sluice.bench.EngineScenario.Size;
 import java.lang.management.ManagementFactory;
 import java.lang.management.ThreadMXBean;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
+import java.util.function.ToDoubleFunction;
 
 /**
  * How many decisions a second the engine makes with rules about time in use, beside the same
@@ -39,37 +41,50 @@ public final class RulesTable {
    * @param args how each line that is wanted begins; none for all
    */
   public static void main(String[] args) {
-    System.out.println("| rules | decisions/s without | with | change |");
-    System.out.println("|---|---:|---:|---:|");
+    System.out.println("| rules | decisions/s without | with | change | ends/s without | with |");
+    System.out.println("|---|---:|---:|---:|---:|---:|");
     for (Pair pair : PAIRS) {
       if (args.length > 0 && Arrays.stream(args).noneMatch(pair.name()::startsWith)) {
         continue;
       }
       EngineScenario without = filled(pair.without());
       EngineScenario with = filled(pair.with());
-      double[] before = new double[TURNS];
-      double[] after = new double[TURNS];
+      List<Speed> before = new ArrayList<>();
+      List<Speed> after = new ArrayList<>();
       for (int i = -WARM_UP; i < TURNS; i++) {
-        double first = perSecond(without);
-        double second = perSecond(with);
+        Speed first = speed(without);
+        Speed second = speed(with);
         if (i >= 0) {
-          before[i] = first;
-          after[i] = second;
+          before.add(first);
+          after.add(second);
         }
       }
+      double decisions = median(before, Speed::decisions);
+      double ruled = median(after, Speed::decisions);
       System.out.printf(
           Locale.ROOT,
-          "| %s | %,.0f | %,.0f | %+.0f %% |%n",
+          "| %s | %,.0f | %,.0f | %+.0f %% | %,.0f | %,.0f |%n",
           pair.name(),
-          median(before),
-          median(after),
-          100 * (median(after) / median(before) - 1));
+          decisions,
+          ruled,
+          100 * (ruled / decisions - 1),
+          median(before, Speed::ends),
+          median(after, Speed::ends));
     }
   }
 
-  private static double median(double[] all) {
-    Arrays.sort(all);
-    return all[all.length / 2];
+  /**
+   * What happens in a second.
+   *
+   * @param decisions admissions and preemptions
+   * @param ends Workloads that end, each of which lets others start: where more are preempted for
+   *     it, more decisions follow from one
+   */
+  private record Speed(double decisions, double ends) {}
+
+  private static double median(List<Speed> all, ToDoubleFunction<Speed> what) {
+    double[] sorted = all.stream().mapToDouble(what).sorted().toArray();
+    return sorted[sorted.length / 2];
   }
 
   private static EngineScenario filled(Policies policies) {
@@ -79,14 +94,16 @@ public final class RulesTable {
   }
 
   /** By the processor's time of this thread: other programs don't count. */
-  private static double perSecond(EngineScenario scenario) {
+  private static Speed speed(EngineScenario scenario) {
     long start = THREADS.getCurrentThreadCpuTime();
     long decisions = 0;
+    long rounds = 0;
     long took = 0;
     while (took < TURN_NANOS) {
       decisions += scenario.round();
+      rounds++;
       took = THREADS.getCurrentThreadCpuTime() - start;
     }
-    return decisions * 1e9 / took;
+    return new Speed(decisions * 1e9 / took, rounds * EngineScenario.ENDS_PER_ROUND * 1e9 / took);
   }
 }

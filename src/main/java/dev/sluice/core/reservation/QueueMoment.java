@@ -19,7 +19,6 @@ import dev.sluice.core.queue.QuotaHolder;
 import dev.sluice.core.quota.QuotaNode;
 import dev.sluice.core.scheduling.flavor.Assignment.PairAmount;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Objects;
@@ -116,8 +115,16 @@ final class QueueMoment {
         && (times.at() == times.now()
             || (policies.withinClusterQueue() == WithinClusterQueue.NEVER
                 && policies.reclaimWithinCohort() == ReclaimWithinCohort.NEVER))
-        && Arrays.stream(keptQueue.pairs())
-            .allMatch(pair -> root.isQueue() || root.isLentWhole(pair));
+        && lendsWhole(root);
+  }
+
+  private boolean lendsWhole(QuotaNode root) {
+    for (int pair : keptQueue.pairs()) {
+      if (!root.isQueue() && !root.isLentWhole(pair)) {
+        return false;
+      }
+    }
+    return true;
   }
 
   /**

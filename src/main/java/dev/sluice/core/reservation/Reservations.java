@@ -35,7 +35,6 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.function.IntPredicate;
 import java.util.function.Predicate;
-import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -326,9 +325,12 @@ public final class Reservations {
     if (!mayHold(workload, queue)) {
       return Set.of();
     }
-    Map<String, List<PairAmount>> byFlavor =
-        assignment.usage().stream()
-            .collect(Collectors.groupingBy(each -> lookup.pair(each.pair()).flavor()));
+    Map<String, List<PairAmount>> byFlavor = new HashMap<>(2);
+    for (PairAmount each : assignment.usage()) {
+      byFlavor
+          .computeIfAbsent(lookup.pair(each.pair()).flavor(), any -> new ArrayList<>(2))
+          .add(each);
+    }
     Set<String> kept = new HashSet<>();
     byFlavor.forEach(
         (flavor, usage) -> {
@@ -389,10 +391,18 @@ public final class Reservations {
         yield keptQueue != null
             && keptQueue.node().root() == candidate.queue().node().root()
             && !isUser(candidate.workload(), candidate.queue(), reserved)
-            && candidate.usage().stream()
-                .anyMatch(each -> each.amount() > 0 && share(shares, each.pair()) > 0);
+            && usesShare(candidate, shares);
       }
     };
+  }
+
+  private boolean usesShare(Candidate candidate, List<Share> shares) {
+    for (PairAmount each : candidate.usage()) {
+      if (each.amount() > 0 && share(shares, each.pair()) > 0) {
+        return true;
+      }
+    }
+    return false;
   }
 
   /** Whether all nodes of a flavor are of a scope. */
