@@ -10,6 +10,7 @@ import dev.sluice.core.model.PlannedStart.LateCause;
 import dev.sluice.core.model.ResourceAmounts;
 import dev.sluice.core.model.WorkloadId;
 import dev.sluice.core.queue.QuotaHolder;
+import dev.sluice.core.queue.RunEnds;
 import dev.sluice.core.quota.QuotaNode;
 import java.time.Duration;
 import java.time.Instant;
@@ -121,15 +122,15 @@ public final class PlannedStarts {
     allChanged = backfillExport.changed();
     nextMicros = backfillExport.next().map(Instants::micros).orElse(QuotaProfile.NEVER);
     for (BackfillExport.TreeExport each : backfillExport.trees()) {
-      QuotaNode root = roots.apply(each);
-      if (root != null) {
+      QuotaNode rootNode = roots.apply(each);
+      if (rootNode != null) {
         if (each.changed()) {
-          changedTrees.add(root);
+          changedTrees.add(rootNode);
         }
         if (each.unsteady()) {
-          unsteadyTrees.add(root);
+          unsteadyTrees.add(rootNode);
         }
-        each.next().ifPresent(next -> nextOfTrees.put(root, Instants.micros(next)));
+        each.next().ifPresent(next -> nextOfTrees.put(rootNode, Instants.micros(next)));
       }
     }
   }
@@ -140,13 +141,13 @@ public final class PlannedStarts {
     roots.addAll(nextOfTrees.keySet());
     return roots.stream()
         .map(
-            root ->
+            rootNode ->
                 new BackfillExport.TreeExport(
-                    root.name(),
-                    root.isQueue(),
-                    changedTrees.contains(root),
-                    unsteadyTrees.contains(root),
-                    Optional.ofNullable(nextOfTrees.get(root)).map(Instants::ofMicros)))
+                    rootNode.name(),
+                    rootNode.isQueue(),
+                    changedTrees.contains(rootNode),
+                    unsteadyTrees.contains(rootNode),
+                    Optional.ofNullable(nextOfTrees.get(rootNode)).map(Instants::ofMicros)))
         .sorted(
             Comparator.comparing(BackfillExport.TreeExport::root)
                 .thenComparing(BackfillExport.TreeExport::ofQueue))
@@ -186,8 +187,8 @@ public final class PlannedStarts {
   }
 
   /** Records that anything happened on which only plans of a tree depend, and unsteady ones. */
-  public void changed(QuotaNode root) {
-    changedTrees.add(root);
+  public void changed(QuotaNode rootNode) {
+    changedTrees.add(rootNode);
   }
 
   /** Records that anything happened on which only unsteady plans depend. */
@@ -219,19 +220,19 @@ public final class PlannedStarts {
   public List<QuotaNode> begin(Collection<QuotaNode> trees, Instant now) {
     long micros = Instants.micros(now);
     List<QuotaNode> due = new ArrayList<>();
-    for (QuotaNode root : trees) {
+    for (QuotaNode rootNode : trees) {
       if (allChanged
-          || changedTrees.contains(root)
-          || micros >= nextOfTrees.getOrDefault(root, QuotaProfile.NEVER)) {
-        due.add(root);
+          || changedTrees.contains(rootNode)
+          || micros >= nextOfTrees.getOrDefault(rootNode, QuotaProfile.NEVER)) {
+        due.add(rootNode);
       }
     }
     allChanged = false;
     changedTrees.clear();
     due.forEach(
-        root -> {
-          unsteadyTrees.remove(root);
-          nextOfTrees.remove(root);
+        rootNode -> {
+          unsteadyTrees.remove(rootNode);
+          nextOfTrees.remove(rootNode);
         });
     return due;
   }
@@ -244,13 +245,13 @@ public final class PlannedStarts {
   }
 
   /** Plans a tree anew at this time at the latest, in microseconds since the epoch. */
-  public void planAgainAt(QuotaNode root, long micros) {
-    nextOfTrees.merge(root, micros, Math::min);
+  public void planAgainAt(QuotaNode rootNode, long micros) {
+    nextOfTrees.merge(rootNode, micros, Math::min);
   }
 
   /** Records that plans of a tree depend on the time, or on what happens elsewhere. */
-  public void unsteady(QuotaNode root) {
-    unsteadyTrees.add(root);
+  public void unsteady(QuotaNode rootNode) {
+    unsteadyTrees.add(rootNode);
   }
 
   /** When runs end of which a bound counts under a rule. */
@@ -299,9 +300,9 @@ public final class PlannedStarts {
   }
 
   /** Whether the bound of a run in a tree became a later one since it was planned last. */
-  public boolean anyExtended(QuotaNode root, UnknownRunTime unknown) {
+  public boolean anyExtended(QuotaNode rootNode, UnknownRunTime unknown) {
     RunEnds known = ends(unknown);
-    return extended.stream().anyMatch(uid -> known.isIn(root, uid));
+    return extended.stream().anyMatch(uid -> known.isIn(rootNode, uid));
   }
 
   /** What is planned in a queue, in queue order. */

@@ -73,7 +73,7 @@ public final class QueuePlanner {
   private long last;
 
   /** The demand of the Workload that was planned last, which isn't taken out of the profile yet. */
-  private @Nullable ResourceDemand unreserved;
+  private @Nullable ResourceDemand lastDemand;
 
   /**
    * Nothing is planned so far.
@@ -107,8 +107,8 @@ public final class QueuePlanner {
   public boolean plan(QueuedWorkload workload, long guess) {
     ResourceDemand demand = workload.equivalenceClass().demand(queue);
     Plan before = plans.isEmpty() ? null : plans.lastEntry().getValue();
-    if (before != null && unreserved != null) {
-      reserve(unreserved, before);
+    if (before != null && lastDemand != null) {
+      reserve(lastDemand, before);
     }
     Plan found = at(workload, demand, last);
     if (found == null && demand.bundles().size() == 1) {
@@ -126,7 +126,7 @@ public final class QueuePlanner {
     }
     plans.put(workload, found);
     last = found.at;
-    unreserved = demand;
+    lastDemand = demand;
     return true;
   }
 

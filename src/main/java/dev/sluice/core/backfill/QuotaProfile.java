@@ -2,6 +2,7 @@ package dev.sluice.core.backfill;
 
 import dev.sluice.core.model.ResourceAmounts;
 import dev.sluice.core.queue.ClusterQueueCache;
+import dev.sluice.core.queue.RunEnds;
 import dev.sluice.core.quota.QuotaNode;
 import java.util.ArrayList;
 import java.util.List;
@@ -21,7 +22,7 @@ public final class QuotaProfile {
   private record Planned(int pair, long amount, long until) {}
 
   private final ClusterQueueCache queue;
-  private final QuotaNode root;
+  private final QuotaNode rootNode;
   private final RunEnds runEnds;
   private final long now;
 
@@ -38,7 +39,7 @@ public final class QuotaProfile {
    */
   public QuotaProfile(ClusterQueueCache queue, RunEnds runEnds, long now) {
     this.queue = queue;
-    this.root = queue.node().root();
+    this.rootNode = queue.node().root();
     this.runEnds = runEnds;
     this.now = now;
     this.beyondUntil = now + PlannedStarts.OVERHEAD.toSeconds() * 1_000_000;
@@ -58,13 +59,15 @@ public final class QuotaProfile {
 
   /** Whether a run of the tree has gone on beyond its bound. */
   public boolean beyondBound() {
-    return runEnds.anyEnded(root, now);
+    return runEnds.anyEnded(rootNode, now);
   }
 
   /** When the first run ends at the latest; {@link #NEVER} if nobody knows it of any. */
   public long firstEnd() {
-    long first = runEnds.firstAfter(root, now, queue.pairs());
-    return first > beyondUntil && runEnds.anyEnded(root, now, queue.pairs()) ? beyondUntil : first;
+    long first = runEnds.firstAfter(rootNode, now, queue.pairs());
+    return first > beyondUntil && runEnds.anyEnded(rootNode, now, queue.pairs())
+        ? beyondUntil
+        : first;
   }
 
   /**
@@ -88,7 +91,7 @@ public final class QuotaProfile {
    * The first time after another one at which more may be free; {@link #NEVER} if there is none.
    */
   long next(long time) {
-    long next = runEnds.firstAfter(root, Math.max(now, time));
+    long next = runEnds.firstAfter(rootNode, Math.max(now, time));
     if (beyondUntil > time && beyondUntil < next && beyondBound()) {
       next = beyondUntil;
     }
@@ -107,7 +110,7 @@ public final class QuotaProfile {
    * @param guess the time that it is likely to be
    */
   long first(long time, long guess, LongPredicate condition) {
-    long first = runEnds.first(root, Math.max(now, time), guess, condition);
+    long first = runEnds.first(rootNode, Math.max(now, time), guess, condition);
     if (beyondUntil > time && beyondUntil < first && beyondBound() && condition.test(beyondUntil)) {
       first = beyondUntil;
     }

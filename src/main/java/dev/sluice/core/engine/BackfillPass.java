@@ -45,7 +45,7 @@ final class BackfillPass {
     SchedulingCycle begin();
 
     /** Whether what may start in a tree depends on nothing but what happens in that tree. */
-    boolean isSteady(QuotaNode root);
+    boolean isSteady(QuotaNode rootNode);
 
     /** Applies an admission. */
     void apply(CycleOutcome.Admitted outcome);
@@ -88,8 +88,8 @@ final class BackfillPass {
    */
   int run(Instant now) {
     int admitted = 0;
-    for (QuotaNode root : plannedStarts.begin(specRegistry.backfillTrees.keySet(), now)) {
-      admitted += run(root, now);
+    for (QuotaNode rootNode : plannedStarts.begin(specRegistry.backfillTrees.keySet(), now)) {
+      admitted += run(rootNode, now);
     }
     plannedStarts.end();
     return admitted;
@@ -110,13 +110,13 @@ final class BackfillPass {
     }
   }
 
-  private int run(QuotaNode root, Instant now) {
+  private int run(QuotaNode rootNode, Instant now) {
     int admitted = 0;
     TreePass pass = new TreePass(cycles.begin());
-    if (!cycles.isSteady(root)) {
-      plannedStarts.unsteady(root);
+    if (!cycles.isSteady(rootNode)) {
+      plannedStarts.unsteady(rootNode);
     }
-    for (ClusterQueueCache queue : specRegistry.backfillTrees.getOrDefault(root, List.of())) {
+    for (ClusterQueueCache queue : specRegistry.backfillTrees.getOrDefault(rootNode, List.of())) {
       BackfillRules rules = rulesOf(queue);
       if (rules != null && queue.active()) {
         int ofQueue = run(pass, queue, rules, now);
@@ -156,7 +156,7 @@ final class BackfillPass {
   private QueuePlanner plan(
       ClusterQueueCache queue, QueuedWorkload headWorkload, BackfillRules rules, Instant now) {
     long micros = Instants.micros(now);
-    QuotaNode root = queue.node().root();
+    QuotaNode rootNode = queue.node().root();
     QuotaProfile profile =
         new QuotaProfile(queue, specRegistry.ends(plannedStarts, rules.unknown(), queue), micros);
     QueuePlanner planner =
@@ -172,7 +172,7 @@ final class BackfillPass {
     while (next != null && planner.plan(next, plannedStarts.plannedAt(queue.name(), next.id()))) {
       long at = planner.plannedAt(next).orElseThrow();
       if (at == micros) {
-        plannedStarts.unsteady(root);
+        plannedStarts.unsteady(rootNode);
       }
       planned.put(next.id(), Instants.ofMicros(at));
       if (planned.size() == rules.depth()) {
@@ -185,10 +185,10 @@ final class BackfillPass {
         next == null || planned.size() == rules.depth() ? Optional.empty() : Optional.of(next.id());
     long firstEnd = profile.firstEnd();
     if (firstEnd != QuotaProfile.NEVER) {
-      plannedStarts.planAgainAt(root, firstEnd);
+      plannedStarts.planAgainAt(rootNode, firstEnd);
     }
     if (profile.beyondBound()) {
-      plannedStarts.unsteady(root);
+      plannedStarts.unsteady(rootNode);
     }
     plannedStarts.replace(
         queue.name(),
@@ -197,7 +197,7 @@ final class BackfillPass {
             () -> stillWaiting(queue),
             without,
             quotas.computeIfAbsent(queue, BackfillPass::quotaOf),
-            () -> profile.beyondBound() || plannedStarts.anyExtended(root, rules.unknown()),
+            () -> profile.beyondBound() || plannedStarts.anyExtended(rootNode, rules.unknown()),
             profile::lent));
     return planner;
   }

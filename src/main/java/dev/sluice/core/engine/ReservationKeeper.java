@@ -1,7 +1,6 @@
 package dev.sluice.core.engine;
 
 import dev.sluice.core.backfill.PlannedStarts;
-import dev.sluice.core.backfill.RunEnds;
 import dev.sluice.core.model.BackfillRules;
 import dev.sluice.core.model.BackfillRules.UnknownRunTime;
 import dev.sluice.core.model.Explanation;
@@ -12,6 +11,7 @@ import dev.sluice.core.model.SchedulerEvent.ReservedCapacity.Scope;
 import dev.sluice.core.queue.ClusterQueueCache;
 import dev.sluice.core.queue.QueuedWorkload;
 import dev.sluice.core.queue.QuotaHolder;
+import dev.sluice.core.queue.RunEnds;
 import dev.sluice.core.quota.QuotaNode;
 import dev.sluice.core.reservation.Reservations;
 import dev.sluice.core.scheduling.BudgetCheck;

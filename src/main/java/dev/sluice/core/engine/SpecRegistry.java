@@ -1,7 +1,6 @@
 package dev.sluice.core.engine;
 
 import dev.sluice.core.backfill.PlannedStarts;
-import dev.sluice.core.backfill.RunEnds;
 import dev.sluice.core.model.BackfillRules.UnknownRunTime;
 import dev.sluice.core.model.ClusterQueueSpec;
 import dev.sluice.core.model.ClusterQueueSpec.InactiveReason;
@@ -13,6 +12,7 @@ import dev.sluice.core.model.LocalQueueSpec;
 import dev.sluice.core.model.ResourceGroup;
 import dev.sluice.core.model.TopologyOptions;
 import dev.sluice.core.queue.ClusterQueueCache;
+import dev.sluice.core.queue.RunEnds;
 import dev.sluice.core.quota.CohortHierarchy;
 import dev.sluice.core.quota.FlavorResourceIndex;
 import dev.sluice.core.quota.QuotaNode;

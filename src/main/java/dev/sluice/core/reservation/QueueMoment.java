@@ -1,6 +1,5 @@
 package dev.sluice.core.reservation;
 
-import dev.sluice.core.backfill.RunEnds;
 import dev.sluice.core.model.ClusterQueueSpec.PreemptionPolicies;
 import dev.sluice.core.model.ClusterQueueSpec.PreemptionPolicies.ReclaimWithinCohort;
 import dev.sluice.core.model.ClusterQueueSpec.PreemptionPolicies.WithinClusterQueue;
@@ -16,6 +15,7 @@ import dev.sluice.core.queue.ClusterQueueCache;
 import dev.sluice.core.queue.EquivalenceClass;
 import dev.sluice.core.queue.QueuedWorkload;
 import dev.sluice.core.queue.QuotaHolder;
+import dev.sluice.core.queue.RunEnds;
 import dev.sluice.core.quota.QuotaNode;
 import dev.sluice.core.scheduling.flavor.Assignment.PairAmount;
 import java.util.ArrayList;
@@ -108,19 +108,19 @@ final class QueueMoment {
    * @param targets UIDs of the Workloads that are evicted for the one that asks
    */
   boolean isPlain(Set<String> targets) {
-    QuotaNode root = keptQueue.node().root();
+    QuotaNode rootNode = keptQueue.node().root();
     PreemptionPolicies policies = keptQueue.spec().preemption();
     return targets.isEmpty()
-        && !lookup.ends(keptQueue).anyEvicted(root)
+        && !lookup.ends(keptQueue).anyEvicted(rootNode)
         && (times.at() == times.now()
             || (policies.withinClusterQueue() == WithinClusterQueue.NEVER
                 && policies.reclaimWithinCohort() == ReclaimWithinCohort.NEVER))
-        && lendsWhole(root);
+        && lendsWhole(rootNode);
   }
 
-  private boolean lendsWhole(QuotaNode root) {
+  private boolean lendsWhole(QuotaNode rootNode) {
     for (int pair : keptQueue.pairs()) {
-      if (!root.isQueue() && !root.isLentWhole(pair)) {
+      if (!rootNode.isQueue() && !rootNode.isLentWhole(pair)) {
         return false;
       }
     }

@@ -1,6 +1,5 @@
 package dev.sluice.core.reservation;
 
-import dev.sluice.core.backfill.RunEnds;
 import dev.sluice.core.model.Explanation;
 import dev.sluice.core.model.FlavorResource;
 import dev.sluice.core.model.Instants;
@@ -15,6 +14,7 @@ import dev.sluice.core.model.SchedulerEvent.ReservedCapacity.Share;
 import dev.sluice.core.queue.ClusterQueueCache;
 import dev.sluice.core.queue.QueuedWorkload;
 import dev.sluice.core.queue.QuotaHolder;
+import dev.sluice.core.queue.RunEnds;
 import dev.sluice.core.quota.QuotaNode;
 import dev.sluice.core.scheduling.flavor.Assignment;
 import dev.sluice.core.scheduling.flavor.Assignment.PairAmount;
@@ -163,23 +163,23 @@ public final class Reservations {
     return near(queue.node().root());
   }
 
-  private List<ReservedCapacity> near(QuotaNode root) {
-    return all.isEmpty() ? all : byTree.computeIfAbsent(root, this::in);
+  private List<ReservedCapacity> near(QuotaNode rootNode) {
+    return all.isEmpty() ? all : byTree.computeIfAbsent(rootNode, this::in);
   }
 
-  private List<ReservedCapacity> in(QuotaNode root) {
+  private List<ReservedCapacity> in(QuotaNode rootNode) {
     return all.stream()
         .filter(
             each ->
                 !(each.scope() instanceof Scope.OfQueue(var name, var _))
                     || (lookup.queue(name) instanceof ClusterQueueCache kept
-                        && kept.node().root() == root))
+                        && kept.node().root() == rootNode))
         .toList();
   }
 
   /** Whether anything is kept that may concern Workloads of the tree with this root. */
-  public boolean isNear(QuotaNode root) {
-    return !near(root).isEmpty();
+  public boolean isNear(QuotaNode rootNode) {
+    return !near(rootNode).isEmpty();
   }
 
   /** Whether a Workload may be in the way of anything, whatever it gets. */

@@ -141,11 +141,11 @@ public final class SchedulingCycle {
    * Reserves quota for heads that hold claims, in place of {@link #process}, until {@link
    * #endBackfill}.
    *
-   * @param except the queue whose own claim doesn't count
+   * @param exceptQueue the queue whose own claim doesn't count
    */
-  public void beginBackfill(List<NominatedWorkload> claimants, ClusterQueueCache except) {
+  public void beginBackfill(List<NominatedWorkload> claimants, ClusterQueueCache exceptQueue) {
     for (NominatedWorkload claimant : claimants) {
-      if (claimant.queue() == except) {
+      if (claimant.queue() == exceptQueue) {
         continue;
       }
       QuotaNode node = claimant.queue().node();

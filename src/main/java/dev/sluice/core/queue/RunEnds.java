@@ -1,8 +1,6 @@
-package dev.sluice.core.backfill;
+package dev.sluice.core.queue;
 
 import dev.sluice.core.model.ResourceAmounts;
-import dev.sluice.core.queue.ClusterQueueCache;
-import dev.sluice.core.queue.QuotaHolder;
 import dev.sluice.core.quota.QuotaNode;
 import java.util.Arrays;
 import java.util.Collection;
@@ -112,18 +110,18 @@ public final class RunEnds {
    * @param bounds until when a holder has its quota at most, in microseconds since the epoch;
    *     {@link #NEVER} if nobody knows
    */
-  RunEnds(ToLongFunction<QuotaHolder> bounds) {
+  public RunEnds(ToLongFunction<QuotaHolder> bounds) {
     this.bounds = bounds;
   }
 
   /** Whether a tree was read. */
-  public boolean knows(QuotaNode root) {
-    return roots.contains(root);
+  public boolean knows(QuotaNode rootNode) {
+    return roots.contains(rootNode);
   }
 
   /** Reads a tree with these queues. */
-  public void read(QuotaNode root, Collection<ClusterQueueCache> queues) {
-    roots.add(root);
+  public void read(QuotaNode rootNode, Collection<ClusterQueueCache> queues) {
+    roots.add(rootNode);
     for (ClusterQueueCache queue : queues) {
       for (QuotaNode node = queue.node(); node != null; node = node.parent()) {
         byNode.computeIfAbsent(node, any -> new Ends());
@@ -133,14 +131,14 @@ public final class RunEnds {
   }
 
   /** Forgets all trees: their shapes may be others from now on. */
-  void clear() {
+  public void clear() {
     byUid.clear();
     byNode.clear();
     roots.clear();
   }
 
   /** Records that a Workload has quota of a queue. */
-  void add(QuotaNode queueNode, QuotaHolder holder) {
+  public void add(QuotaNode queueNode, QuotaHolder holder) {
     if (!byNode.containsKey(queueNode)) {
       return;
     }
@@ -152,7 +150,7 @@ public final class RunEnds {
   }
 
   /** Records that a Workload has its quota no longer. */
-  void remove(QuotaHolder holder) {
+  public void remove(QuotaHolder holder) {
     Run run = byUid.remove(holder.id().uid());
     if (run != null) {
       for (QuotaNode node = run.queueNode; node != null; node = node.parent()) {
@@ -162,7 +160,7 @@ public final class RunEnds {
   }
 
   /** Records that the bound of a Workload is another one. */
-  void boundChanged(String uid) {
+  public void boundChanged(String uid) {
     Run run = byUid.get(uid);
     if (run != null) {
       remove(run.holder);
@@ -175,24 +173,24 @@ public final class RunEnds {
   }
 
   /** Whether a Workload has quota in a tree. */
-  boolean isIn(QuotaNode root, String uid) {
+  public boolean isIn(QuotaNode rootNode, String uid) {
     Run run = byUid.get(uid);
-    return run != null && run.queueNode.root() == root;
+    return run != null && run.queueNode.root() == rootNode;
   }
 
   /** Whether a Workload of a tree is being evicted. */
-  public boolean anyEvicted(QuotaNode root) {
-    return ends(root).evicted > 0;
+  public boolean anyEvicted(QuotaNode rootNode) {
+    return ends(rootNode).evicted > 0;
   }
 
   /** Whether a run has gone on beyond its bound in a tree. */
-  boolean anyEnded(QuotaNode root, long now) {
-    return ends(root).after(now) > 0;
+  public boolean anyEnded(QuotaNode rootNode, long now) {
+    return ends(rootNode).after(now) > 0;
   }
 
   /** The end of the first run that ends after a time; {@link #NEVER} if none does. */
-  long firstAfter(QuotaNode root, long time) {
-    Ends ends = ends(root);
+  public long firstAfter(QuotaNode rootNode, long time) {
+    Ends ends = ends(rootNode);
     int index = ends.after(time);
     return index < ends.size ? ends.runs[index].end : NEVER;
   }
@@ -201,8 +199,8 @@ public final class RunEnds {
    * The end of the first run that ends after a time and has any of these pairs; {@link #NEVER} if
    * there is none.
    */
-  long firstAfter(QuotaNode root, long time, int[] pairs) {
-    Ends ends = ends(root);
+  public long firstAfter(QuotaNode rootNode, long time, int[] pairs) {
+    Ends ends = ends(rootNode);
     for (int i = ends.after(time); i < ends.size && ends.runs[i].end != NEVER; i++) {
       if (ends.runs[i].holder.usesAny(pairs)) {
         return ends.runs[i].end;
@@ -212,8 +210,8 @@ public final class RunEnds {
   }
 
   /** Whether a run with any of these pairs has gone on beyond its bound in a tree. */
-  boolean anyEnded(QuotaNode root, long now, int[] pairs) {
-    Ends ends = ends(root);
+  public boolean anyEnded(QuotaNode rootNode, long now, int[] pairs) {
+    Ends ends = ends(rootNode);
     int ended = ends.after(now);
     for (int i = 0; i < ended; i++) {
       if (ends.runs[i].holder.usesAny(pairs)) {
@@ -229,8 +227,8 @@ public final class RunEnds {
    *
    * @param guess the end that it is likely to be
    */
-  long first(QuotaNode root, long time, long guess, LongPredicate condition) {
-    Ends ends = ends(root);
+  public long first(QuotaNode rootNode, long time, long guess, LongPredicate condition) {
+    Ends ends = ends(rootNode);
     int low = ends.after(time);
     int high = ends.after(NEVER - 1);
     int guessed = ends.after(guess - 1);
