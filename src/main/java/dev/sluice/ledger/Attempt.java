@@ -8,6 +8,7 @@ import dev.sluice.ledger.AttemptObservation.Reservation;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 
 /**
@@ -62,6 +63,19 @@ record Attempt(
   /** Whether quota is reserved. */
   boolean isOpen() {
     return ending.isEmpty();
+  }
+
+  /** The same with other labels and parts. */
+  Attempt with(Map<String, String> labels, List<Part> otherParts) {
+    return new Attempt(uid, number, version, holder.with(labels), times, ending, otherParts);
+  }
+
+  /** Since when the work of the attempt is lost; empty if none of it is. */
+  Optional<Instant> lostAt() {
+    return ending
+        .filter(end -> end.outcome() == Outcome.EVICTED)
+        .flatMap(any -> times.readyAt())
+        .map(ready -> later(ready, times.checkpointedAt().orElse(ready)));
   }
 
   /**
@@ -136,7 +150,14 @@ record Attempt(
       result.add(new Part(amount, since, Optional.empty()));
     }
     return new Attempt(
-        uid, number, newVersion, reservation.holder(), times(reservation, false), ending, result);
+        uid,
+        number,
+        newVersion,
+        // the rows of labels are written once
+        reservation.holder().with(holder.labels()),
+        times(reservation, false),
+        ending,
+        result);
   }
 
   /**

@@ -66,6 +66,12 @@ record AttemptObservation(
     Holder {
       labels = Map.copyOf(labels);
     }
+
+    /** The same with other labels. */
+    Holder with(Map<String, String> others) {
+      return new Holder(
+          namespace, workload, localQueue, clusterQueue, cohortPath, ownerKind, ownerName, others);
+    }
   }
 
   /**

@@ -79,6 +79,10 @@ public final class Ledger implements WorkloadListener, AutoCloseable {
 
   private boolean told;
   private boolean caughtUp;
+
+  /** Whether no attempt is left from before there were sums. */
+  private boolean summedUp;
+
   private Duration pause = PAUSE;
   private Instant pruneAt = Instant.EPOCH;
   private Duration comparePause = SHORTEST_COMPARE_PAUSE;
@@ -228,6 +232,10 @@ public final class Ledger implements WorkloadListener, AutoCloseable {
       listener.waiting(buffer.waitingBytes());
       if (all && listed) {
         all = catchUp(ledgerStore);
+      }
+      if (!summedUp) {
+        summedUp = !ledgerStore.sumUp();
+        all &= summedUp;
       }
       price(ledgerStore);
       prune(ledgerStore);
@@ -409,16 +417,7 @@ public final class Ledger implements WorkloadListener, AutoCloseable {
     Optional<Instant> ready = attempt.times().readyAt();
     double amount = part.amount().amount();
     double run = ready.map(at -> amount * millis(part.from(), at, to)).orElse(0.0);
-    boolean evicted =
-        attempt
-            .ending()
-            .filter(end -> end.outcome() == AttemptObservation.Outcome.EVICTED)
-            .isPresent();
-    Instant saved = attempt.times().checkpointedAt().orElse(Instant.EPOCH);
-    double lost =
-        evicted && ready.isPresent()
-            ? amount * millis(part.from(), ready.get().isAfter(saved) ? ready.get() : saved, to)
-            : 0;
+    double lost = attempt.lostAt().map(at -> amount * millis(part.from(), at, to)).orElse(0.0);
     return new Use(amount * millis(part.from(), part.from(), to), run, lost);
   }
 

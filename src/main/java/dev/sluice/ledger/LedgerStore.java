@@ -24,14 +24,18 @@ import java.time.Duration;
 import java.time.Instant;
 import java.time.OffsetDateTime;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.NavigableSet;
 import java.util.Optional;
 import java.util.Set;
-import java.util.stream.Collectors;
+import java.util.TreeSet;
+import java.util.UUID;
 
 /**
  * The rows in a database of the schema in {@code migrations}: one kind of SQL for all databases.
@@ -43,6 +47,9 @@ final class LedgerStore implements AutoCloseable {
       "workload_uid, attempt, version, namespace, workload, local_queue, cluster_queue,"
           + " cohort_path, owner_kind, owner_name, reserved_at, ready_at, checkpointed_at,"
           + " ended_at, outcome, reason";
+
+  /** How many Workloads one transaction sums up or deletes. */
+  private static final int CHUNK = 1_000;
 
   /** An hour in milliseconds, for which prices are. */
   private static final BigDecimal HOUR = BigDecimal.valueOf(3_600_000);
@@ -73,29 +80,66 @@ final class LedgerStore implements AutoCloseable {
     try {
       Map<String, Stored> last =
           last(observations.stream().map(AttemptObservation::uid).distinct().toList());
-      List<Stored> changed = new ArrayList<>();
+      Set<Stored> changed = new LinkedHashSet<>();
       List<Attempt> ended = new ArrayList<>();
       for (AttemptObservation observation : observations) {
         Optional<Stored> known = Optional.ofNullable(last.get(observation.uid()));
         for (Attempt attempt : Attempt.after(known.map(stored -> stored.attempt), observation)) {
           Stored stored =
-              known
-                  .filter(it -> it.attempt.number() == attempt.number())
-                  .orElseGet(() -> new Stored(0));
+              known.filter(it -> it.attempt.number() == attempt.number()).orElseGet(Stored::new);
           if (!attempt.isOpen()) {
             ended.add(attempt);
           }
           stored.attempt = attempt;
-          if (!changed.contains(stored)) {
-            changed.add(stored);
-          }
+          changed.add(stored);
           last.put(observation.uid(), stored);
           known = Optional.of(stored);
         }
       }
       write(changed);
+      UsageSums sums = new UsageSums();
+      ended.forEach(sums::add);
+      sums.write(connection);
       connection.commit();
       return ended;
+    } catch (SQLException | RuntimeException | Error e) {
+      connection.rollback();
+      throw e;
+    }
+  }
+
+  /**
+   * Adds some attempts to the sums that were there before the sums were.
+   *
+   * @return whether there may be more of them
+   */
+  boolean sumUp() throws SQLException {
+    try {
+      List<String> uids = new ArrayList<>();
+      try (PreparedStatement select =
+              connection.prepareStatement(
+                  "SELECT DISTINCT p.workload_uid FROM sluice_attempt_amount p"
+                      + " JOIN sluice_attempt a ON a.workload_uid = p.workload_uid"
+                      + " AND a.attempt = p.attempt"
+                      + " WHERE p.reach IS NULL AND a.ended_at IS NOT NULL"
+                      + " FETCH FIRST %d ROWS ONLY".formatted(CHUNK));
+          ResultSet rows = select.executeQuery()) {
+        while (rows.next()) {
+          uids.add(rows.getString(1));
+        }
+      }
+      UsageSums sums = new UsageSums();
+      List<Stored> changed = new ArrayList<>();
+      for (Stored stored : locked(uids, "a.ended_at IS NOT NULL", Optional.empty())) {
+        if (stored.summed.isEmpty()) {
+          sums.add(stored.attempt);
+          changed.add(stored);
+        }
+      }
+      write(changed);
+      sums.write(connection);
+      connection.commit();
+      return !uids.isEmpty();
     } catch (SQLException | RuntimeException | Error e) {
       connection.rollback();
       throw e;
@@ -116,96 +160,146 @@ final class LedgerStore implements AutoCloseable {
     /** The version in the database, if the attempt is there. */
     private final long version;
 
-    Stored(int parts) {
-      this.parts = parts;
+    /** Those of its parts that are in the sums. */
+    private final List<Part> summed;
+
+    Stored() {
+      this.parts = 0;
       this.present = false;
       this.version = 0;
+      this.summed = List.of();
     }
 
-    Stored(Attempt attempt) {
+    Stored(Attempt attempt, List<Part> summed) {
       this.attempt = attempt;
       this.parts = attempt.parts().size();
       this.present = true;
       this.version = attempt.version();
+      this.summed = summed;
     }
   }
 
+  /** Which attempt. */
+  private record Key(String uid, int number) {
+    Key(ResultSet rows) throws SQLException {
+      this(rows.getString(1), rows.getInt(2));
+    }
+  }
+
+  /** The last attempts of Workloads. */
   private Map<String, Stored> last(List<String> uids) throws SQLException {
     Map<String, Stored> result = new HashMap<>();
-    if (uids.isEmpty()) {
-      return result;
-    }
-    String places = uids.stream().map(any -> "?").collect(Collectors.joining(", "));
-    Map<String, List<Part>> parts = new HashMap<>();
-    String newest =
-        " WHERE a.workload_uid IN (%s) AND a.attempt = (SELECT MAX(b.attempt) FROM sluice_attempt b WHERE b.workload_uid = a.workload_uid)"
-            .formatted(places);
-    try (PreparedStatement select =
-        connection.prepareStatement(
-            "SELECT p.workload_uid, p.flavor, p.resource, p.amount, p.from_at, p.to_at,"
-                + " p.baseline, p.baseline_pace"
-                + " FROM sluice_attempt_amount p JOIN sluice_attempt a"
-                + " ON a.workload_uid = p.workload_uid AND a.attempt = p.attempt"
-                + newest
-                + " ORDER BY p.workload_uid, p.part")) {
-      set(select, uids);
-      try (ResultSet rows = select.executeQuery()) {
-        while (rows.next()) {
-          parts
-              .computeIfAbsent(rows.getString(1), any -> new ArrayList<>())
-              .add(
-                  new Part(
-                      new Amount(
-                          rows.getString(2), rows.getString(3), rows.getLong(4), baseline(rows)),
-                      Instant.ofEpochMilli(rows.getLong(5)),
-                      time(rows, 6)));
-        }
-      }
-    }
-    Map<String, Map<String, String>> labels = labels(uids, newest);
-    try (PreparedStatement select =
-        connection.prepareStatement(
-            "SELECT " + ATTEMPT_COLUMNS + " FROM sluice_attempt a" + newest)) {
-      set(select, uids);
-      try (ResultSet rows = select.executeQuery()) {
-        while (rows.next()) {
-          String uid = rows.getString(1);
-          result.put(
-              uid,
-              new Stored(
-                  attempt(
-                      rows,
-                      labels.getOrDefault(uid, Map.of()),
-                      parts.getOrDefault(uid, List.of()))));
-        }
-      }
+    for (Stored stored :
+        read(
+            uids,
+            "a.attempt = (SELECT MAX(b.attempt) FROM sluice_attempt b"
+                + " WHERE b.workload_uid = a.workload_uid)",
+            Optional.empty(),
+            "")) {
+      result.put(stored.attempt.uid(), stored);
     }
     return result;
   }
 
-  private Map<String, Map<String, String>> labels(List<String> uids, String newest)
+  /** Attempts that nobody else deletes or adds to the sums before this transaction ends. */
+  private List<Stored> locked(List<String> uids, String condition, Optional<Object> value)
       throws SQLException {
-    Map<String, Map<String, String>> labels = new HashMap<>();
+    return read(uids, condition, value, " FOR UPDATE");
+  }
+
+  /**
+   * Attempts of Workloads for which a condition holds, in their order. They are read before their
+   * parts, so that parts are as they are after a lock was had.
+   */
+  private List<Stored> read(
+      List<String> uids, String condition, Optional<Object> value, String suffix)
+      throws SQLException {
+    if (uids.isEmpty()) {
+      return List.of();
+    }
+    String where = " WHERE a.workload_uid = ANY(?) AND " + condition;
+    Map<Key, Attempt> attempts = new LinkedHashMap<>();
     try (PreparedStatement select =
         connection.prepareStatement(
-            "SELECT l.workload_uid, l.label_key, l.label_value FROM sluice_attempt_label l"
-                + " JOIN sluice_attempt a ON a.workload_uid = l.workload_uid"
-                + " AND a.attempt = l.attempt"
-                + newest)) {
-      set(select, uids);
+            "SELECT "
+                + ATTEMPT_COLUMNS
+                + " FROM sluice_attempt a"
+                + where
+                + " ORDER BY a.workload_uid, a.attempt"
+                + suffix)) {
+      set(select, uids, value);
       try (ResultSet rows = select.executeQuery()) {
         while (rows.next()) {
-          labels
-              .computeIfAbsent(rows.getString(1), any -> new HashMap<>())
-              .put(rows.getString(2), rows.getString(3));
+          attempts.put(new Key(rows), attempt(rows));
         }
       }
     }
-    return labels;
+    if (attempts.isEmpty()) {
+      return List.of(); // as it is with most Workloads that begin
+    }
+    Map<Key, List<Part>> parts = new HashMap<>();
+    Map<Key, List<Part>> summed = new HashMap<>();
+    try (PreparedStatement select =
+        connection.prepareStatement(
+            "SELECT p.workload_uid, p.attempt, p.flavor, p.resource, p.amount, p.from_at, p.to_at,"
+                + " p.baseline, p.baseline_pace, p.group_id"
+                + " FROM sluice_attempt_amount p JOIN sluice_attempt a"
+                + " ON a.workload_uid = p.workload_uid AND a.attempt = p.attempt"
+                + where
+                + " ORDER BY p.workload_uid, p.attempt, p.part")) {
+      set(select, uids, value);
+      try (ResultSet rows = select.executeQuery()) {
+        while (rows.next()) {
+          Part part =
+              new Part(
+                  new Amount(rows.getString(3), rows.getString(4), rows.getLong(5), baseline(rows)),
+                  Instant.ofEpochMilli(rows.getLong(6)),
+                  time(rows, 7));
+          parts.computeIfAbsent(new Key(rows), any -> new ArrayList<>()).add(part);
+          rows.getObject(10);
+          if (!rows.wasNull()) {
+            summed.computeIfAbsent(new Key(rows), any -> new ArrayList<>()).add(part);
+          }
+        }
+      }
+    }
+    Map<Key, Map<String, String>> labels = new HashMap<>();
+    try (PreparedStatement select =
+        connection.prepareStatement(
+            "SELECT l.workload_uid, l.attempt, l.label_key, l.label_value"
+                + " FROM sluice_attempt_label l JOIN sluice_attempt a"
+                + " ON a.workload_uid = l.workload_uid AND a.attempt = l.attempt"
+                + where)) {
+      set(select, uids, value);
+      try (ResultSet rows = select.executeQuery()) {
+        while (rows.next()) {
+          labels
+              .computeIfAbsent(new Key(rows), any -> new HashMap<>())
+              .put(rows.getString(3), rows.getString(4));
+        }
+      }
+    }
+    List<Stored> result = new ArrayList<>();
+    attempts.forEach(
+        (key, attempt) ->
+            result.add(
+                new Stored(
+                    attempt.with(
+                        labels.getOrDefault(key, Map.of()), parts.getOrDefault(key, List.of())),
+                    summed.getOrDefault(key, List.of()))));
+    return result;
   }
 
-  private static Attempt attempt(ResultSet rows, Map<String, String> labels, List<Part> parts)
+  private void set(PreparedStatement statement, List<String> uids, Optional<Object> value)
       throws SQLException {
+    statement.setArray(1, connection.createArrayOf("VARCHAR", uids.toArray()));
+    if (value.isPresent()) {
+      statement.setObject(2, value.get());
+    }
+  }
+
+  /** An attempt without its labels and parts. */
+  private static Attempt attempt(ResultSet rows) throws SQLException {
     String outcome = rows.getString(15);
     Optional<Instant> endedAt = time(rows, 14);
     return new Attempt(
@@ -220,20 +314,20 @@ final class LedgerStore implements AutoCloseable {
             rows.getString(8),
             rows.getString(9),
             rows.getString(10),
-            labels),
+            Map.of()),
         new Times(Instant.ofEpochMilli(rows.getLong(11)), time(rows, 12), time(rows, 13)),
         endedAt.isEmpty()
             ? Optional.empty()
             : Optional.of(new Ending(endedAt.get(), Outcome.of(outcome), text(rows.getString(16)))),
-        parts);
+        List.of());
   }
 
   @SuppressWarnings("NullAway") // columns may be null, whatever JDBC declares
   private static Optional<Baseline> baseline(ResultSet rows) throws SQLException {
-    String flavor = rows.getString(7);
+    String flavor = rows.getString(8);
     return flavor == null
         ? Optional.empty()
-        : Optional.of(new Baseline(flavor, rows.getBigDecimal(8)));
+        : Optional.of(new Baseline(flavor, rows.getBigDecimal(9)));
   }
 
   @SuppressWarnings("NullAway") // columns may be null, whatever JDBC declares
@@ -246,12 +340,6 @@ final class LedgerStore implements AutoCloseable {
     return rows.wasNull() ? Optional.empty() : Optional.of(Instant.ofEpochMilli(millis));
   }
 
-  private static void set(PreparedStatement statement, List<String> texts) throws SQLException {
-    for (int i = 0; i < texts.size(); i++) {
-      statement.setString(i + 1, texts.get(i));
-    }
-  }
-
   private static void set(PreparedStatement statement, int place, Optional<Instant> time)
       throws SQLException {
     if (time.isPresent()) {
@@ -261,7 +349,7 @@ final class LedgerStore implements AutoCloseable {
     }
   }
 
-  private void write(List<Stored> changed) throws SQLException {
+  private void write(Collection<Stored> changed) throws SQLException {
     try (PreparedStatement insert =
             connection.prepareStatement(
                 "INSERT INTO sluice_attempt (version, namespace, workload, local_queue,"
@@ -278,11 +366,13 @@ final class LedgerStore implements AutoCloseable {
         PreparedStatement insertPart =
             connection.prepareStatement(
                 "INSERT INTO sluice_attempt_amount (flavor, resource, amount, baseline,"
-                    + " baseline_pace, from_at, to_at, workload_uid, attempt, part)"
-                    + " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
+                    + " baseline_pace, from_at, to_at, reach, group_id, run_at, lost_at,"
+                    + " workload_uid, attempt, part)"
+                    + " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
         PreparedStatement updatePart =
             connection.prepareStatement(
-                "UPDATE sluice_attempt_amount SET from_at = ?, to_at = ?"
+                "UPDATE sluice_attempt_amount SET from_at = ?, to_at = ?, reach = ?,"
+                    + " group_id = ?, run_at = ?, lost_at = ?"
                     + " WHERE workload_uid = ? AND attempt = ? AND part = ?");
         PreparedStatement insertLabel =
             connection.prepareStatement(
@@ -367,6 +457,19 @@ final class LedgerStore implements AutoCloseable {
     }
     set(statement, place++, Optional.of(part.from()));
     set(statement, place++, part.to());
+    if (attempt.isOpen()) {
+      statement.setNull(place++, Types.SMALLINT);
+    } else {
+      statement.setInt(place++, UsageSums.reach(part));
+    }
+    Optional<UUID> group = UsageSums.group(attempt, part);
+    if (group.isPresent()) {
+      statement.setObject(place++, group.get());
+    } else {
+      statement.setNull(place++, Types.OTHER);
+    }
+    set(statement, place++, attempt.isOpen() ? Optional.empty() : attempt.times().readyAt());
+    set(statement, place++, attempt.lostAt());
     statement.setString(place++, attempt.uid());
     statement.setInt(place++, attempt.number());
     statement.setInt(place, number);
@@ -427,13 +530,7 @@ final class LedgerStore implements AutoCloseable {
    * @return how many
    */
   int deleteEndedBefore(Instant time) throws SQLException {
-    try (PreparedStatement delete =
-        connection.prepareStatement("DELETE FROM sluice_attempt WHERE ended_at < ?")) {
-      delete.setLong(1, time.toEpochMilli());
-      int deleted = delete.executeUpdate();
-      connection.commit();
-      return deleted;
-    }
+    return delete("a.ended_at < ?", time.toEpochMilli());
   }
 
   /**
@@ -442,13 +539,63 @@ final class LedgerStore implements AutoCloseable {
    * @return how many
    */
   int delete(String namespace) throws SQLException {
-    try (PreparedStatement delete =
+    return delete("a.ended_at IS NOT NULL AND a.namespace = ?", namespace);
+  }
+
+  /** Deletes attempts, and takes them from the sums: some in each transaction. */
+  private int delete(String condition, Object value) throws SQLException {
+    int deleted = 0;
+    for (int more = 1; more > 0; deleted += more) {
+      more = deleteSome(condition, value);
+    }
+    try (PreparedStatement forget =
         connection.prepareStatement(
-            "DELETE FROM sluice_attempt WHERE namespace = ? AND ended_at IS NOT NULL")) {
-      delete.setString(1, namespace);
-      int deleted = delete.executeUpdate();
+            "DELETE FROM sluice_usage_group WHERE id NOT IN (SELECT group_id FROM"
+                + " sluice_usage_day)")) {
+      if (deleted > 0) {
+        forget.executeUpdate();
+      }
       connection.commit();
-      return deleted;
+    } catch (SQLException | RuntimeException | Error e) {
+      connection.rollback();
+      throw e;
+    }
+    return deleted;
+  }
+
+  private int deleteSome(String condition, Object value) throws SQLException {
+    try {
+      List<String> uids = new ArrayList<>();
+      try (PreparedStatement select =
+          connection.prepareStatement(
+              "SELECT DISTINCT a.workload_uid FROM sluice_attempt a WHERE %s FETCH FIRST %d ROWS ONLY"
+                  .formatted(condition, CHUNK))) {
+        select.setObject(1, value);
+        try (ResultSet rows = select.executeQuery()) {
+          while (rows.next()) {
+            uids.add(rows.getString(1));
+          }
+        }
+      }
+      List<Stored> all = locked(uids, condition, Optional.of(value));
+      UsageSums sums = new UsageSums();
+      try (PreparedStatement delete =
+          connection.prepareStatement(
+              "DELETE FROM sluice_attempt WHERE workload_uid = ? AND attempt = ?")) {
+        for (Stored each : all) {
+          each.summed.forEach(part -> sums.subtract(each.attempt, part));
+          delete.setString(1, each.attempt.uid());
+          delete.setInt(2, each.attempt.number());
+          delete.addBatch();
+        }
+        delete.executeBatch();
+      }
+      sums.write(connection);
+      connection.commit();
+      return all.size();
+    } catch (SQLException | RuntimeException | Error e) {
+      connection.rollback();
+      throw e;
     }
   }
 
@@ -461,7 +608,7 @@ final class LedgerStore implements AutoCloseable {
    * @throws SQLException if the database can't be asked, or takes longer
    */
   UsageRows usage(UsageQuery query, Instant now, Duration limit) throws SQLException {
-    Answer answer = new Answer(System.nanoTime() + limit.toNanos(), hasPrices());
+    Answer answer = new Answer(System.nanoTime() + limit.toNanos(), priceTimes());
     boolean more = false;
     for (Span span : query.spans()) {
       if (more) {
@@ -480,9 +627,18 @@ final class LedgerStore implements AutoCloseable {
     private final boolean priced;
     private long text;
 
-    Answer(long deadline, boolean priced) {
+    /** The begins of the days within which a price begins or ends. */
+    private final NavigableSet<Long> priceChanges = new TreeSet<>();
+
+    Answer(long deadline, Set<Long> priceTimes) {
       this.deadline = deadline;
-      this.priced = priced;
+      this.priced = !priceTimes.isEmpty();
+      for (long time : priceTimes) {
+        long day = Math.floorDiv(time, UsageSums.DAY) * UsageSums.DAY;
+        if (time > day) {
+          priceChanges.add(day);
+        }
+      }
     }
 
     /** Rows that may follow. */
@@ -515,9 +671,10 @@ final class LedgerStore implements AutoCloseable {
     List<UsageRow> rows = new ArrayList<>();
     boolean compared = false;
     int groups = query.groups().size();
-    UsageSql sql = new UsageSql(query, span, now);
-    try (PreparedStatement select = connection.prepareStatement(sql.uses());
-        ResultSet result = asked(select, sql, answer)) {
+    UsageSql sql = new UsageSql(query, span, now, answer.priceChanges);
+    UsageSql.Statement uses = sql.uses();
+    try (PreparedStatement select = connection.prepareStatement(uses.text());
+        ResultSet result = asked(select, uses, answer)) {
       while (result.next()) {
         Map<String, String> by = new LinkedHashMap<>();
         for (int i = 0; i < groups; i++) {
@@ -540,8 +697,8 @@ final class LedgerStore implements AutoCloseable {
     Map<List<String>, Money> costs = Map.of();
     Map<List<String>, Money> baselines = Map.of();
     if (answer.priced) {
-      costs = money(sql, sql.costs(), answer);
-      baselines = compared ? money(sql, sql.baselines(), answer) : Map.of();
+      costs = money(sql.costs(), answer);
+      baselines = compared ? money(sql.baselines(), answer) : Map.of();
     }
     for (UsageRow row : rows) {
       List<String> key = new ArrayList<>(row.by().values());
@@ -557,20 +714,20 @@ final class LedgerStore implements AutoCloseable {
     return true;
   }
 
-  private static ResultSet asked(PreparedStatement select, UsageSql sql, Answer answer)
-      throws SQLException {
+  private static ResultSet asked(
+      PreparedStatement select, UsageSql.Statement statement, Answer answer) throws SQLException {
     select.setQueryTimeout(answer.seconds());
     select.setMaxRows(answer.room() + 1);
-    set(select, sql.values());
+    set(select, 1, statement.values());
     return select.executeQuery();
   }
 
   /** Two sums of money, by the values of the groups, flavor and resource. */
-  private Map<List<String>, Money> money(UsageSql sql, String statement, Answer answer)
+  private Map<List<String>, Money> money(UsageSql.Statement statement, Answer answer)
       throws SQLException {
     Map<List<String>, Money> money = new HashMap<>();
-    try (PreparedStatement select = connection.prepareStatement(statement);
-        ResultSet result = asked(select, sql, answer)) {
+    try (PreparedStatement select = connection.prepareStatement(statement.text());
+        ResultSet result = asked(select, statement, answer)) {
       int keys = result.getMetaData().getColumnCount() - 2;
       while (result.next()) {
         List<String> key = new ArrayList<>();
@@ -601,12 +758,18 @@ final class LedgerStore implements AutoCloseable {
     return stripped.scale() < 0 ? stripped.setScale(0) : stripped;
   }
 
-  private boolean hasPrices() throws SQLException {
+  /** When prices begin and end. */
+  private Set<Long> priceTimes() throws SQLException {
+    Set<Long> times = new HashSet<>();
     try (PreparedStatement select =
-            connection.prepareStatement("SELECT EXISTS (SELECT 1 FROM sluice_price)");
+            connection.prepareStatement("SELECT since_at, until_at FROM sluice_price");
         ResultSet rows = select.executeQuery()) {
-      return rows.next() && rows.getBoolean(1);
+      while (rows.next()) {
+        times.add(rows.getLong(1));
+        time(rows, 2).ifPresent(until -> times.add(until.toEpochMilli()));
+      }
     }
+    return times;
   }
 
   /** The prices that count: of a unit of quota for an hour. */

@@ -15,6 +15,7 @@ import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.function.Function;
 
 /**
@@ -49,6 +50,9 @@ public record UsageQuery(List<Group> groups, List<Span> spans, Scope scope) {
           "kind", "a.owner_kind",
           "owner", "a.owner_name",
           "outcome", "COALESCE(a.outcome, '')");
+
+  /** The groups that no sums of attempts are told apart by. */
+  private static final Set<String> OF_ATTEMPTS = Set.of("workload", "owner");
 
   private static final Map<String, ChronoUnit> UNITS =
       Map.of("hour", ChronoUnit.HOURS, "day", ChronoUnit.DAYS, "month", ChronoUnit.MONTHS);
@@ -115,7 +119,13 @@ public record UsageQuery(List<Group> groups, List<Span> spans, Scope scope) {
    * @param column the expression that has the value; empty for labels
    * @param label the key of the label
    */
-  public record Group(String name, String column, Optional<String> label) {}
+  public record Group(String name, String column, Optional<String> label) {
+
+    /** Whether an attempt has it, and no sum of them. */
+    boolean ofAttempt() {
+      return OF_ATTEMPTS.contains(name);
+    }
+  }
 
   /** A span of time, without its end. */
   public record Span(Instant since, Instant until) {}

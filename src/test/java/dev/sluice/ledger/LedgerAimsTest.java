@@ -16,6 +16,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -55,7 +56,6 @@ class LedgerAimsTest {
 
   /** Two rows for each attempt, all of one month; ten teams. */
   private static void measure(String what, LedgerDatabase database) throws Exception {
-    Random random = new Random(7);
     try (LedgerStore store = database.migrated()) {
       store.setPrices(
           Map.of(
@@ -66,47 +66,79 @@ class LedgerAimsTest {
       ThreadMXBean threads = ManagementFactory.getThreadMXBean();
       long cpu = 0;
       long started = System.nanoTime();
-      BigDecimal expected = BigDecimal.ZERO;
-      for (int at = 0; at < ROWS / 2; at += CHUNK) {
-        List<AttemptObservation> observations = new ArrayList<>();
-        for (int i = at; i < Math.min(at + CHUNK, ROWS / 2); i++) {
-          Instant from = BEGIN.plusMillis(random.nextLong(MONTH.toMillis() * 9 / 10));
-          Instant to = from.plusMillis(random.nextLong(MONTH.toMillis() / 10));
-          observations.add(attempt(i, from, to));
-          expected =
-              expected.add(
-                  BigDecimal.valueOf(1_000L * (1 + i % 16))
-                      .multiply(BigDecimal.valueOf(Duration.between(from, to).toMillis())));
-        }
+      List<AttemptObservation> all = attempts();
+      for (int at = 0; at < all.size(); at += CHUNK) {
+        List<AttemptObservation> observations = all.subList(at, Math.min(all.size(), at + CHUNK));
         long before = threads.getCurrentThreadCpuTime();
         for (AttemptObservation each : observations) {
           ObservationCodec.encode(each);
         }
         store.add(observations);
         cpu += threads.getCurrentThreadCpuTime() - before;
+        if (at + CHUNK >= all.size() || at / CHUNK % 25 == 24) {
+          System.out.printf(
+              "ledger: store=%s rows=%d writeCpuMicrosOfAnAttempt=%.0f writeSeconds=%.1f%n",
+              what,
+              2 * Math.min(all.size(), at + CHUNK),
+              cpu / 1e3 / Math.min(all.size(), at + CHUNK),
+              (System.nanoTime() - started) / 1e9);
+        }
       }
-      System.out.printf(
-          "ledger: store=%s rows=%d writeCpuMicrosOfAnAttempt=%.0f%n",
-          what, ROWS, cpu / 1e3 / (ROWS / 2));
-      double write = (System.nanoTime() - started) / 1e9;
-      UsageQuery query = UsageQuery.of("label:team", BEGIN, BEGIN.plus(MONTH), Optional.empty());
+      Instant end = BEGIN.plus(MONTH);
+      Duration odd = Duration.ofHours(11).plusMillis(7);
       for (int i = 0; i < 5; i++) {
-        long asked = System.nanoTime();
-        long cpuBefore = threads.getCurrentThreadCpuTime();
-        UsageRows rows = store.usage(query, BEGIN.plus(MONTH), Duration.ofMinutes(5));
-        double seconds = (System.nanoTime() - asked) / 1e9;
-        double cpuSeconds = (threads.getCurrentThreadCpuTime() - cpuBefore) / 1e9;
-        BigDecimal sum =
-            rows.rows().stream()
-                .filter(row -> row.resource().equals("cpu"))
-                .map(row -> row.reserved().movePointRight(6))
-                .reduce(BigDecimal.ZERO, BigDecimal::add);
-        assertThat(sum).isEqualByComparingTo(expected);
-        System.out.printf(
-            "ledger: store=%s rows=%d writeSeconds=%.1f usageByTeamSeconds=%.2f ownCpu=%.2f%n",
-            what, ROWS, write, seconds, cpuSeconds);
+        ask(store, what + " month", all, BEGIN, end);
+        ask(store, what + " odd", all, BEGIN.plus(odd), end.minus(odd));
       }
     }
+  }
+
+  /** Asks for the usage of a span by team. */
+  private static void ask(
+      LedgerStore store, String what, List<AttemptObservation> all, Instant since, Instant until)
+      throws Exception {
+    BigDecimal expected = BigDecimal.ZERO;
+    for (AttemptObservation each : all) {
+      Reservation reservation = each.reservation().orElseThrow();
+      Instant from = reservation.reservedAt();
+      Instant to = each.ending().orElseThrow().at();
+      long millis =
+          Duration.between(from.isAfter(since) ? from : since, to.isBefore(until) ? to : until)
+              .toMillis();
+      expected =
+          expected.add(
+              BigDecimal.valueOf(Math.max(0, millis))
+                  .multiply(BigDecimal.valueOf(reservation.amounts().getFirst().amount())));
+    }
+    ThreadMXBean threads = ManagementFactory.getThreadMXBean();
+    UsageQuery query = UsageQuery.of("label:team", since, until, Optional.empty());
+    long asked = System.nanoTime();
+    long cpu = threads.getCurrentThreadCpuTime();
+    UsageRows rows = store.usage(query, BEGIN.plus(MONTH), Duration.ofMinutes(5));
+    System.out.printf(
+        "ledger: store=%s rows=%d usageByTeamSeconds=%.2f ownCpu=%.2f%n",
+        what,
+        2 * all.size(),
+        (System.nanoTime() - asked) / 1e9,
+        (threads.getCurrentThreadCpuTime() - cpu) / 1e9);
+    BigDecimal sum =
+        rows.rows().stream()
+            .filter(row -> row.resource().equals("cpu"))
+            .map(row -> row.reserved().movePointRight(6))
+            .reduce(BigDecimal.ZERO, BigDecimal::add);
+    assertThat(sum).isEqualByComparingTo(expected);
+  }
+
+  /** Attempts in the order in which they end, in which they are told. */
+  private static List<AttemptObservation> attempts() {
+    Random random = new Random(7);
+    List<AttemptObservation> all = new ArrayList<>();
+    for (int i = 0; i < ROWS / 2; i++) {
+      Instant from = BEGIN.plusMillis(random.nextLong(MONTH.toMillis() * 9 / 10));
+      all.add(attempt(i, from, from.plusMillis(random.nextLong(MONTH.toMillis() / 10))));
+    }
+    all.sort(Comparator.comparing(AttemptObservation::observedAt));
+    return all;
   }
 
   private static AttemptObservation attempt(int number, Instant from, Instant to) {

@@ -61,6 +61,13 @@ class LedgerPostgresTest {
   }
 
   @Test
+  void sumsOfDaysAreThoseOfRows() throws Exception {
+    try (PostgresServer server = PostgresServer.start(directory, PASSWORD)) {
+      UsageSumsTest.compare(11, database(server, PASSWORD));
+    }
+  }
+
+  @Test
   void whoReadBeforeAnotherWroteDoesNotOverwriteIt() throws Exception {
     try (PostgresServer server = PostgresServer.start(directory, PASSWORD)) {
       LedgerDatabase database = database(server, PASSWORD);

@@ -170,7 +170,7 @@ class LedgerStoreTest {
     expected(world, since, until, expected, "waited", use -> !use.ready());
     expected(world, since, until, expected, "lost", RandomUses.Use::lost);
     Map<String, BigDecimal> sums = new HashMap<>();
-    String unit = Duration.between(since, until).toDays() > 7 ? "day" : "hour";
+    String unit = Duration.between(since, until).toDays() > 2 ? "day" : "hour";
     UsageQuery query = UsageQuery.of("queue," + unit, since, until, Optional.empty());
     List<UsageRow> rows = store.usage(query, world.now(), LIMIT).rows();
     for (UsageRow row : rows) {

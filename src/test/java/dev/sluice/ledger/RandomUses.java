@@ -6,6 +6,7 @@ import dev.sluice.ledger.AttemptObservation.Holder;
 import dev.sluice.ledger.AttemptObservation.Outcome;
 import dev.sluice.ledger.AttemptObservation.Reservation;
 import java.math.BigDecimal;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
@@ -20,6 +21,9 @@ import java.util.Random;
 final class RandomUses {
 
   static final Instant BEGIN = Instant.parse("2026-03-01T00:00:00Z");
+
+  /** How long a world lasts, about. */
+  private static final Duration LENGTH = Duration.ofDays(10);
 
   private final Random random;
   private final List<AttemptObservation> observations = new ArrayList<>();
@@ -56,6 +60,7 @@ final class RandomUses {
     private Instant reservedAt = BEGIN;
     private Instant since = BEGIN;
     private Optional<Instant> readyAt = Optional.empty();
+    private Optional<Instant> checkpointedAt = Optional.empty();
     private List<Amount> amounts = List.of();
     private final List<Use> ofAttempt = new ArrayList<>();
 
@@ -78,9 +83,10 @@ final class RandomUses {
     for (int i = 0; i < workloads; i++) {
       states.add(new State("uid-" + i));
     }
+    long longestPause = LENGTH.multipliedBy(2).toMillis() / steps;
     for (int i = 0; i < steps; i++) {
       // sometimes two things happen in one millisecond
-      now = now.plusMillis(random.nextInt(4) == 0 ? 0 : random.nextInt(100_000));
+      now = now.plusMillis(random.nextInt(4) == 0 ? 0 : random.nextLong(longestPause));
       step(states.get(random.nextInt(states.size())));
     }
     for (State state : states) {
@@ -102,7 +108,7 @@ final class RandomUses {
       observe(state, Optional.empty());
       return;
     }
-    switch (random.nextInt(6)) {
+    switch (random.nextInt(7)) {
       case 0, 1 -> {
         if (state.readyAt.isEmpty()) {
           account(state);
@@ -119,6 +125,11 @@ final class RandomUses {
       case 4 -> {
         end(state, random.nextBoolean() ? Outcome.SUCCEEDED : Outcome.FAILED);
         state.finished = true;
+      }
+      case 5 -> {
+        account(state);
+        state.checkpointedAt = Optional.of(now);
+        observe(state, Optional.empty());
       }
       default -> {
         end(state, Outcome.DELETED);
@@ -174,7 +185,9 @@ final class RandomUses {
                 use.from(),
                 use.to(),
                 use.ready(),
-                evicted && use.ready()));
+                evicted
+                    && use.ready()
+                    && !use.from().isBefore(state.checkpointedAt.orElse(BEGIN))));
       }
       state.ofAttempt.clear();
     }
@@ -206,7 +219,7 @@ final class RandomUses {
                         state.reservedAt,
                         state.readyAt,
                         state.readyAt.isPresent(),
-                        Optional.empty(),
+                        state.checkpointedAt,
                         // a Workload that has finished says that all of its pods were given back
                         ending.isPresent() ? List.of() : state.amounts))
                 : Optional.empty(),
