@@ -560,6 +560,7 @@ public final class DashboardEndpoint implements HttpHandler {
             "topology.js",
             "flavors.js",
             "budgets.js",
+            "usage.js",
             "calendar.js",
             "clusters.js");
 

@@ -6,7 +6,9 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.sluice.api.ApiVersions;
+import dev.sluice.api.KubernetesNames;
 import dev.sluice.api.TextLimits;
+import dev.sluice.api.config.LedgerSettings;
 import dev.sluice.api.json.JsonFields;
 import dev.sluice.api.json.JsonMappers;
 import dev.sluice.core.model.Explanation;
@@ -17,8 +19,9 @@ import dev.sluice.workload.record.WorkloadLister;
 import java.math.BigDecimal;
 import java.math.RoundingMode;
 import java.net.URLEncoder;
-import java.time.Duration;
+import java.time.Instant;
 import java.time.InstantSource;
+import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
@@ -47,7 +50,12 @@ final class PlansDocument {
   private static final int MOST_HELD = 50;
 
   private static final int LONGEST = 512;
-  private static final Duration USED_SINCE = Duration.ofDays(30);
+  private static final int USED_DAYS = 30;
+
+  /** The most labels of the ledger that can be chosen. */
+  private static final int MOST_LABELS = 20;
+
+  private static final String LABEL = "label:";
   private static final String HELD = Explanation.BUDGET_EXHAUSTED + "Budget ";
   private static final String ERROR = "error";
   private static final String ITEMS = "items";
@@ -57,7 +65,7 @@ final class PlansDocument {
   private static final String SPEC = "spec";
 
   /** Groups of the ledger that the page lets its reader choose. */
-  private static final List<String> GROUPS = List.of("queue", "namespace", "owner");
+  private static final List<String> GROUPS = List.of("queue", "namespace", "user", "owner");
 
   private final BiFunction<String, String, CompletableFuture<ApiOutcome>> reads;
   private final WorkloadLister workloads;
@@ -275,26 +283,28 @@ final class PlansDocument {
   }
 
   /**
-   * What was used in the last 30 days and what that cost, as the ledger tells the user.
+   * What was used in the last 30 days and today, day by day, and what that cost, as the ledger
+   * tells the user.
    *
    * @param by a group; by queue if it is none that can be chosen
    */
   ObjectNode usage(String token, String by) {
     ObjectNode document = begun();
-    String group = GROUPS.contains(by) ? by : GROUPS.getFirst();
+    boolean label =
+        by.startsWith(LABEL) && KubernetesNames.isLabelKey(by.substring(LABEL.length()));
+    String group = label || GROUPS.contains(by) ? by : GROUPS.getFirst();
+    Instant begin = clock.instant().truncatedTo(ChronoUnit.DAYS).minus(USED_DAYS, ChronoUnit.DAYS);
     document.put("by", group);
-    ArrayNode groups = document.putArray("groups");
-    GROUPS.forEach(groups::add);
     ApiOutcome outcome =
         reads
             .apply(
-                "/apis/%s/%s/%s?by=%s&since=%s"
+                "/apis/%s/%s/%s?by=%s,day&since=%s"
                     .formatted(
                         VisibilityApi.GROUP,
                         VisibilityApi.VERSIONS.getFirst(),
                         VisibilityApi.USAGE,
-                        group,
-                        URLEncoder.encode(clock.instant().minus(USED_SINCE).toString(), UTF_8)),
+                        URLEncoder.encode(group, UTF_8),
+                        URLEncoder.encode(begin.toString(), UTF_8)),
                 token)
             .join();
     if (outcome instanceof ApiOutcome.Gone) {
@@ -306,23 +316,17 @@ final class PlansDocument {
               document
                   .put("currency", shown(JsonFields.text(usage, "currency")))
                   .put("incomplete", usage.path("incomplete").asBoolean());
-              ArrayNode rows = document.putArray("rows");
-              usage
-                  .path("rows")
-                  .valueStream()
-                  .limit(MOST)
-                  .forEach(row -> row(rows.addObject(), row, group));
-              document.put("more", Math.max(0, usage.path("rows").size() - MOST));
+              ArrayNode groups = document.putArray("groups");
+              GROUPS.forEach(groups::add);
+              JsonFields.texts(usage, "labels").stream()
+                  .limit(MOST_LABELS)
+                  .filter(key -> !key.equals(LedgerSettings.USER_LABEL))
+                  .forEach(key -> groups.add(LABEL + shown(key)));
+              UsageByDay byDay = new UsageByDay(begin, USED_DAYS + 1);
+              usage.path("rows").valueStream().forEach(row -> byDay.add(row, group));
+              byDay.write(document, MOST);
             });
     return document;
-  }
-
-  private static void row(ObjectNode item, JsonNode row, String group) {
-    item.put("group", shown(JsonFields.text(row.path("by"), group)));
-    for (String field :
-        List.of("flavor", "resource", "reserved", "run", "waited", "lost", "cost")) {
-      item.put(field, shown(JsonFields.text(row, field)));
-    }
   }
 
   private List<JsonNode> list(ObjectNode document, String plural, String token) {

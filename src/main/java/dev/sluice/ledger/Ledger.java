@@ -432,7 +432,7 @@ public final class Ledger implements WorkloadListener, AutoCloseable {
    */
   public UsageRows usage(UsageQuery query) throws SQLException {
     UsageRows rows = asked(store -> store.usage(query, clock.instant(), QUERY_LIMIT));
-    return new UsageRows(rows.rows(), rows.incomplete(), options.currency());
+    return new UsageRows(rows.rows(), rows.incomplete(), options.currency(), options.labels());
   }
 
   /**

@@ -617,7 +617,7 @@ final class LedgerStore implements AutoCloseable {
       more = !usage(query, span, now, answer);
     }
     connection.commit();
-    return new UsageRows(answer.rows, more, "");
+    return new UsageRows(answer.rows, more, "", List.of());
   }
 
   /** What was read of an answer. */

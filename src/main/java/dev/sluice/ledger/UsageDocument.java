@@ -3,6 +3,7 @@ package dev.sluice.ledger;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.sluice.api.json.JsonFields;
 import dev.sluice.ledger.UsageQuery.Span;
 import dev.sluice.ledger.UsageRows.Money;
 import dev.sluice.ledger.UsageRows.UsageRow;
@@ -30,6 +31,7 @@ public final class UsageDocument {
     if (!rows.currency().isEmpty()) {
       document.put("currency", rows.currency());
     }
+    rows.labels().forEach(document.withArray("labels")::add);
     document.putArray("rows");
     for (UsageRow row : rows.rows()) {
       ObjectNode line = document.withArray("rows").addObject();
@@ -80,6 +82,9 @@ public final class UsageDocument {
       throw new IOException("the answer is no usage: " + e.getMessage(), e);
     }
     return new UsageRows(
-        rows, document.path("incomplete").asBoolean(), document.path("currency").asText());
+        rows,
+        document.path("incomplete").asBoolean(),
+        document.path("currency").asText(),
+        JsonFields.texts(document, "labels"));
   }
 }

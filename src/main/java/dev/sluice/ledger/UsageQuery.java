@@ -1,6 +1,7 @@
 package dev.sluice.ledger;
 
 import dev.sluice.api.config.GoDuration;
+import dev.sluice.api.config.LedgerSettings;
 import dev.sluice.core.model.BudgetSpec;
 import dev.sluice.core.model.LabelSelector;
 import java.time.DateTimeException;
@@ -38,6 +39,7 @@ public record UsageQuery(List<Group> groups, List<Span> spans, Scope scope) {
 
   private static final String LABEL = "label:";
   private static final String FLAVOR = "flavor";
+  private static final String USER = "user";
 
   /** The groups that are columns. */
   private static final Map<String, String> COLUMNS =
@@ -59,8 +61,8 @@ public record UsageQuery(List<Group> groups, List<Span> spans, Scope scope) {
 
   /** What is allowed in {@code by}. */
   public static final String ALLOWED =
-      "some of queue, localqueue, cohort, namespace, workload, kind, owner, outcome, flavor,"
-          + " label:KEY and one of hour, day, month; with commas between them";
+      "some of queue, localqueue, cohort, namespace, workload, kind, owner, user, outcome,"
+          + " flavor, label:KEY and one of hour, day, month; with commas between them";
 
   public UsageQuery {
     groups = List.copyOf(groups);
@@ -149,6 +151,8 @@ public record UsageQuery(List<Group> groups, List<Span> spans, Scope scope) {
         unit = Optional.ofNullable(UNITS.get(name));
       } else if (name.startsWith(LABEL) && name.length() > LABEL.length()) {
         groups.add(new Group(name, "", Optional.of(name.substring(LABEL.length()))));
+      } else if (name.equals(USER)) {
+        groups.add(new Group(name, "", Optional.of(LedgerSettings.USER_LABEL)));
       } else if (COLUMNS.containsKey(name)) {
         groups.add(new Group(name, COLUMNS.getOrDefault(name, ""), Optional.empty()));
       } else if (!name.equals(FLAVOR)) {

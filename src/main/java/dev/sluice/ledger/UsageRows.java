@@ -10,11 +10,14 @@ import java.util.Map;
  *
  * @param incomplete whether there are more rows than an answer may have
  * @param currency of costs, as the configuration names it; empty if it doesn't
+ * @param labels the keys of labels that rows may be told apart by
  */
-public record UsageRows(List<UsageRow> rows, boolean incomplete, String currency) {
+public record UsageRows(
+    List<UsageRow> rows, boolean incomplete, String currency, List<String> labels) {
 
   public UsageRows {
     rows = List.copyOf(rows);
+    labels = List.copyOf(labels);
   }
 
   /**

@@ -4,7 +4,6 @@ import dev.sluice.ledger.UsageQuery.Group;
 import dev.sluice.ledger.UsageQuery.Span;
 import java.time.Instant;
 import java.util.ArrayList;
-import java.util.Collections;
 import java.util.List;
 import java.util.NavigableSet;
 import java.util.stream.Collectors;
@@ -22,13 +21,8 @@ final class UsageSql {
   /** With more days than this, all that prices are applied to is read from rows. */
   private static final int MOST_CHANGES = 8;
 
-  private static final String OF_ATTEMPT =
-      "FROM sluice_attempt_amount p JOIN sluice_attempt a"
-          + " ON a.workload_uid = p.workload_uid AND a.attempt = p.attempt";
-  private static final String OF_GROUP =
-      "FROM sluice_attempt_amount p JOIN sluice_usage_group a ON a.id = p.group_id";
-  private static final String OF_DAY =
-      "FROM sluice_usage_day s JOIN sluice_usage_group a ON a.id = s.group_id";
+  /** The amount of a row, as a number whose products have room. */
+  private static final String AMOUNT = "CAST(p.amount AS NUMERIC(38))";
 
   private static final String LOST =
       "CASE WHEN a.outcome = 'Evicted' AND a.ready_at IS NOT NULL"
@@ -54,8 +48,7 @@ final class UsageSql {
     this.priceChanges = priceChanges;
     since = span.since().toEpochMilli();
     until = Math.min(span.until().toEpochMilli(), Math.max(since, now.toEpochMilli()));
-    boolean sums = query.groups().stream().noneMatch(Group::ofAttempt);
-    firstDay = sums ? -Math.floorDiv(-since, UsageSums.DAY) * UsageSums.DAY : until;
+    firstDay = -Math.floorDiv(-since, UsageSums.DAY) * UsageSums.DAY;
     lastDay = Math.max(firstDay, Math.floorDiv(until, UsageSums.DAY) * UsageSums.DAY);
   }
 
@@ -69,10 +62,17 @@ final class UsageSql {
     BASELINES
   }
 
-  /** Amounts of a time that are read as rows. */
-  private record Rows(String from, String where, Period period, String readyAt, String lostAt) {}
+  /**
+   * Amounts of a time that are read as rows.
+   *
+   * @param readyAt the expression for the time since when pods were ready, or null
+   * @param lostAt the expression for the time since when work was lost, or null
+   */
+  private record Rows(String where, Period period, String readyAt, String lostAt) {}
 
   /**
+   * A time of which rows are read.
+   *
    * @param cut whether only prices that don't count for the whole of it are applied
    */
   private record Period(long since, long until, boolean cut) {
@@ -104,58 +104,154 @@ final class UsageSql {
   }
 
   private Statement statement(Of of) {
-    List<Long> changes =
-        of == Of.USES || firstDay >= lastDay
-            ? List.of()
-            : List.copyOf(priceChanges.subSet(firstDay, lastDay));
-    boolean sums = firstDay < lastDay && changes.size() <= MOST_CHANGES;
-    List<Period> periods = new ArrayList<>();
-    if (sums) {
-      periods.add(new Period(since, firstDay, false));
-      periods.add(new Period(lastDay, until, false));
-      changes.forEach(day -> periods.add(new Period(day, day + UsageSums.DAY, true)));
-    } else {
-      periods.add(new Period(since, until, false));
-    }
+    List<String> values = new ArrayList<>();
     List<String> branches = new ArrayList<>();
-    if (sums) {
-      branches.add(of == Of.USES ? usesOfDays() : moneyOfDays(of));
-    }
     Period whole = new Period(since, until, false);
+    List<Rows> single = new ArrayList<>();
     for (String reach : List.of("IS NULL", "= " + UsageSums.REACHES.size())) {
-      branches.add(branch(of, new Rows(OF_ATTEMPT, "p.reach " + reach, whole, "a.ready_at", LOST)));
+      single.add(new Rows("p.reach " + reach, whole, "a.ready_at", LOST));
     }
-    for (Period period : periods) {
-      for (int reach = 0; reach < UsageSums.REACHES.size() && !period.isEmpty(); reach++) {
-        String where =
-            "p.reach = %d AND p.from_at > %d"
-                .formatted(reach, period.since() - UsageSums.REACHES.get(reach));
-        String from = query.groups().stream().anyMatch(Group::ofAttempt) ? OF_ATTEMPT : OF_GROUP;
-        branches.add(branch(of, new Rows(from, where, period, "p.run_at", "p.lost_at")));
-      }
+    if (ofAttempts()) {
+      single.addAll(rows(whole));
+    } else {
+      branches.add(groups(of, values));
+    }
+    for (Rows rows : single) {
+      branches.add(attempts(of, rows));
+      values.addAll(labelKeys());
+      values.addAll(query.scope().values());
     }
     String names = names() + "flavor, resource";
-    String columns =
-        of == Of.USES
-            ? "SUM(reserved), SUM(run), SUM(lost), SUM(compared)"
-            : "SUM(money), SUM(compared)";
     String text =
         "SELECT %s, %s FROM (%s) AS parts GROUP BY %s%s ORDER BY %s"
             .formatted(
                 names,
-                columns,
+                of == Of.USES
+                    ? "SUM(reserved), SUM(run), SUM(lost), SUM(compared)"
+                    : "SUM(money), SUM(compared)",
                 String.join(" UNION ALL ", branches),
                 names,
                 of == Of.USES ? " HAVING SUM(reserved) <> 0" : "",
                 names);
-    return new Statement(text, values(branches.size()));
+    return new Statement(text, List.copyOf(values));
   }
 
-  private List<String> values(int branches) {
-    List<String> values = new ArrayList<>();
-    query.groups().forEach(group -> group.label().ifPresent(values::add));
-    values.addAll(query.scope().values());
-    return Collections.nCopies(branches, values).stream().flatMap(List::stream).toList();
+  private boolean ofAttempts() {
+    return query.groups().stream().anyMatch(Group::ofAttempt);
+  }
+
+  /** Those rows of a period that are in sums, by their reach. */
+  private static List<Rows> rows(Period period) {
+    return IntStream.range(0, UsageSums.REACHES.size())
+        .mapToObj(
+            reach ->
+                new Rows(
+                    "p.reach = %d AND p.from_at > %d"
+                        .formatted(reach, period.since() - UsageSums.REACHES.get(reach)),
+                    period,
+                    "p.run_at",
+                    "p.lost_at"))
+        .toList();
+  }
+
+  /**
+   * What is in sums: added up by the groups of sums first, of which there are few, so that names
+   * are looked up for those only.
+   */
+  private String groups(Of of, List<String> values) {
+    List<Long> changes =
+        of == Of.USES ? List.of() : List.copyOf(priceChanges.subSet(firstDay, lastDay));
+    List<Rows> rows = new ArrayList<>();
+    List<String> branches = new ArrayList<>();
+    if (firstDay < lastDay && changes.size() <= MOST_CHANGES) {
+      branches.add(of == Of.USES ? usesOfDays() : moneyOfDays(of));
+      List<Period> periods = new ArrayList<>();
+      periods.add(new Period(since, firstDay, false));
+      periods.add(new Period(lastDay, until, false));
+      changes.forEach(day -> periods.add(new Period(day, day + UsageSums.DAY, true)));
+      periods.stream().filter(each -> !each.isEmpty()).forEach(each -> rows.addAll(rows(each)));
+    } else {
+      rows.addAll(rows(new Period(since, until, false)));
+    }
+    for (Rows each : rows) {
+      branches.add(
+          of == Of.USES
+              ? "SELECT p.group_id, %s FROM sluice_attempt_amount p %s%s GROUP BY p.group_id"
+                  .formatted(uses(each), where(each), scope("p.group_id"))
+              : "SELECT p.group_id, %s FROM sluice_attempt_amount p %s %s%s GROUP BY p.group_id, r.since_at, r.price"
+                  .formatted(money(each, of), prices(each, of), where(each), scope("p.group_id")));
+    }
+    branches.forEach(any -> values.addAll(query.scope().values()));
+    values.addAll(labelKeys());
+    String columns =
+        of == Of.USES
+            ? "SUM(t.reserved) AS reserved, SUM(t.run) AS run, SUM(t.lost) AS lost,"
+                + " COUNT(a.baseline) AS compared"
+            : "SUM(t.money) AS money,"
+                + " SUM(CASE WHEN a.baseline IS NULL THEN 0 ELSE t.money END) AS compared";
+    return "SELECT %sa.flavor AS flavor, a.resource AS resource, %s FROM (%s) AS t JOIN sluice_usage_group a ON a.id = t.group_id%s GROUP BY %sa.flavor, a.resource"
+        .formatted(
+            columns(true),
+            columns,
+            String.join(" UNION ALL ", branches),
+            labels("sluice_usage_group_label", "l%1$d.group_id = a.id"),
+            columns(false));
+  }
+
+  /** The condition that a group is one of those that are asked for. */
+  private String scope(String id) {
+    String condition = query.scope().condition();
+    return condition.isEmpty()
+        ? ""
+        : " AND %s IN (SELECT a.id FROM sluice_usage_group a WHERE %s)".formatted(id, condition);
+  }
+
+  private String usesOfDays() {
+    return "SELECT s.group_id, SUM(s.reserved) AS reserved, SUM(s.run) AS run, SUM(s.lost) AS lost FROM sluice_usage_day s WHERE s.day_at >= %d AND s.day_at < %d%s GROUP BY s.group_id"
+        .formatted(firstDay, lastDay, scope("s.group_id"));
+  }
+
+  /** Days for all of which a price counts. */
+  private String moneyOfDays(Of of) {
+    return """
+    SELECT s.group_id, r.price * SUM(s.%1$s) AS money
+    FROM sluice_usage_day s JOIN sluice_usage_group b ON b.id = s.group_id
+    JOIN sluice_price r ON r.flavor = b.%2$s AND r.resource = b.resource
+      AND r.since_at <= s.day_at AND (r.until_at IS NULL OR r.until_at >= s.day_at + %3$d)
+    WHERE s.day_at >= %4$d AND s.day_at < %5$d%6$s GROUP BY s.group_id, r.since_at, r.price\
+    """
+        .formatted(
+            of == Of.COSTS ? "reserved" : "compared",
+            of == Of.COSTS ? "flavor" : "baseline",
+            UsageSums.DAY,
+            firstDay,
+            lastDay,
+            scope("s.group_id"));
+  }
+
+  /** Rows that are told apart by what only attempts have, or are in no sum. */
+  private String attempts(Of of, Rows rows) {
+    String condition = query.scope().condition();
+    return "SELECT %sp.flavor AS flavor, p.resource AS resource, %s FROM sluice_attempt_amount p JOIN sluice_attempt a ON a.workload_uid = p.workload_uid AND a.attempt = p.attempt%s %s %s%s GROUP BY %sp.flavor, p.resource%s"
+        .formatted(
+            columns(true),
+            of == Of.USES
+                ? uses(rows) + ", COUNT(p.baseline) AS compared"
+                : money(rows, of)
+                    + ", r.price * SUM(CASE WHEN p.baseline IS NULL THEN 0 ELSE %s END) AS compared"
+                        .formatted(priced(rows, of)),
+            labels(
+                "sluice_attempt_label",
+                "l%1$d.workload_uid = a.workload_uid AND l%1$d.attempt = a.attempt"),
+            of == Of.USES ? "" : prices(rows, of),
+            where(rows),
+            condition.isEmpty() ? "" : " AND " + condition,
+            columns(false),
+            of == Of.USES ? "" : ", r.since_at, r.price");
+  }
+
+  private List<String> labelKeys() {
+    return query.groups().stream().flatMap(group -> group.label().stream()).toList();
   }
 
   private String names() {
@@ -176,131 +272,81 @@ final class UsageSql {
     return columns.toString();
   }
 
-  /** The joins with the labels of attempts or of groups of them. */
-  private String labels(boolean ofAttempt) {
-    StringBuilder joins = new StringBuilder();
-    for (int i = 0; i < query.groups().size(); i++) {
-      if (query.groups().get(i).label().isPresent()) {
-        joins.append(
-            (ofAttempt
-                    ? " LEFT JOIN sluice_attempt_label l%1$d ON l%1$d.workload_uid = a.workload_uid"
-                        + " AND l%1$d.attempt = a.attempt"
-                    : " LEFT JOIN sluice_usage_group_label l%1$d ON l%1$d.group_id = a.id")
-                .formatted(i));
-        joins.append(" AND l%d.label_key = ?".formatted(i));
-      }
-    }
-    return joins.toString();
+  /** The joins with labels, by a condition in which the number of the group is missing. */
+  private String labels(String table, String on) {
+    return IntStream.range(0, query.groups().size())
+        .filter(i -> query.groups().get(i).label().isPresent())
+        .mapToObj(
+            i ->
+                " LEFT JOIN %s l%d ON %s AND l%d.label_key = ?"
+                    .formatted(table, i, on.formatted(i), i))
+        .collect(Collectors.joining());
   }
 
-  private String scope() {
-    String condition = query.scope().condition();
-    return condition.isEmpty() ? "" : " AND " + condition;
+  private static String end(Rows rows) {
+    return "LEAST(COALESCE(p.to_at, %1$d), %1$d)".formatted(rows.period().until());
   }
 
-  private String usesOfDays() {
-    return """
-    SELECT %1$sa.flavor AS flavor, a.resource AS resource, SUM(s.reserved) AS reserved, SUM(s.run) AS run,
-      SUM(s.lost) AS lost, COUNT(a.baseline) AS compared
-    %2$s%3$s WHERE s.day_at >= %4$d AND s.day_at < %5$d%6$s GROUP BY %7$sa.flavor, a.resource\
-    """
+  private static String begin(Rows rows) {
+    return "GREATEST(p.from_at, %d)".formatted(rows.period().since());
+  }
+
+  /** Rows whose time and the period have something in common. */
+  private static String where(Rows rows) {
+    String after = "p.to_at > " + rows.period().since();
+    return "WHERE %s AND p.from_at < %d AND %s"
         .formatted(
-            columns(true), OF_DAY, labels(false), firstDay, lastDay, scope(), columns(false));
+            rows.where(),
+            rows.period().until(),
+            rows.where().contains("NULL") ? "(p.to_at IS NULL OR " + after + ")" : after);
   }
 
-  /** Days for all of which a price counts. */
-  private String moneyOfDays(Of of) {
+  private static String uses(Rows rows) {
     return """
-    SELECT %1$sa.flavor AS flavor, a.resource AS resource, r.price * SUM(%8$s) AS money,
-      r.price * SUM(CASE WHEN a.baseline IS NULL THEN 0 ELSE %8$s END) AS compared
-    %2$s%3$s JOIN sluice_price r ON r.flavor = %9$s AND r.resource = a.resource
-      AND r.since_at <= s.day_at AND (r.until_at IS NULL OR r.until_at >= s.day_at + %10$d)
-    WHERE s.day_at >= %4$d AND s.day_at < %5$d%6$s GROUP BY %7$sa.flavor, a.resource, r.since_at, r.price\
+    SUM(%1$s * GREATEST(0, %2$s - %3$s)) AS reserved,
+      SUM(%1$s * CASE WHEN %4$s IS NULL THEN 0 ELSE GREATEST(0, %2$s - GREATEST(%3$s, %4$s)) END) AS run,
+      SUM(%1$s * CASE WHEN %5$s IS NULL THEN 0 ELSE GREATEST(0, %2$s - GREATEST(%3$s, %5$s)) END) AS lost\
     """
+        .formatted(AMOUNT, end(rows), begin(rows), rows.readyAt(), rows.lostAt());
+  }
+
+  private static String money(Rows rows, Of of) {
+    return "r.price * SUM(%s) AS money".formatted(priced(rows, of));
+  }
+
+  /** Amounts times the milliseconds for which a price {@code r} counts. */
+  private static String priced(Rows rows, Of of) {
+    return "%s * %s * (LEAST(%s, COALESCE(r.until_at, %d)) - GREATEST(%s, r.since_at))"
         .formatted(
-            columns(true),
-            OF_DAY,
-            labels(false),
-            firstDay,
-            lastDay,
-            scope(),
-            columns(false),
-            of == Of.COSTS ? "s.reserved" : "s.compared",
-            of == Of.COSTS ? "a.flavor" : "a.baseline",
-            UsageSums.DAY);
+            AMOUNT,
+            of == Of.COSTS ? "1" : "p.baseline_pace",
+            paidUntil(rows, of),
+            rows.period().until(),
+            begin(rows));
   }
 
-  private String branch(Of of, Rows rows) {
-    return of == Of.USES ? uses(rows) : money(rows, of);
+  /** In the baseline, work that is lost is not paid for. */
+  private static String paidUntil(Rows rows, Of of) {
+    return of == Of.COSTS
+        ? end(rows)
+        : "LEAST(%s, COALESCE(%s, %d))".formatted(end(rows), rows.lostAt(), rows.period().until());
   }
 
-  private static String end(Period period) {
-    return "LEAST(COALESCE(p.to_at, %1$d), %1$d)".formatted(period.until());
-  }
-
-  private static String begin(Period period) {
-    return "GREATEST(p.from_at, %d)".formatted(period.since());
-  }
-
-  private String where(Rows rows) {
-    return "WHERE %s AND p.from_at < %d AND (p.to_at IS NULL OR p.to_at > %d)%s"
-        .formatted(rows.where(), rows.period().until(), rows.period().since(), scope());
-  }
-
-  private String uses(Rows rows) {
-    return """
-    SELECT %1$sp.flavor AS flavor, p.resource AS resource,
-      SUM(%2$s * GREATEST(0, %3$s - %4$s)) AS reserved,
-      SUM(%2$s * CASE WHEN %5$s IS NULL THEN 0 ELSE GREATEST(0, %3$s - GREATEST(%4$s, %5$s)) END) AS run,
-      SUM(%2$s * CASE WHEN %6$s IS NULL THEN 0 ELSE GREATEST(0, %3$s - GREATEST(%4$s, %6$s)) END) AS lost,
-      COUNT(p.baseline) AS compared
-    %7$s%8$s %9$s GROUP BY %10$sp.flavor, p.resource\
-    """
-        .formatted(
-            columns(true),
-            "CAST(p.amount AS NUMERIC(38))",
-            end(rows.period()),
-            begin(rows.period()),
-            rows.readyAt(),
-            rows.lostAt(),
-            rows.from(),
-            labels(rows.from().equals(OF_ATTEMPT)),
-            where(rows),
-            columns(false));
-  }
-
-  private String money(Rows rows, Of of) {
+  /** The join with the prices that count within the time of an amount. */
+  private static String prices(Rows rows, Of of) {
     Period period = rows.period();
-    String end =
-        of == Of.COSTS
-            ? end(period)
-            : "LEAST(%s, COALESCE(%s, %d))".formatted(end(period), rows.lostAt(), period.until());
-    String used =
-        "CAST(p.amount AS NUMERIC(38)) * %s * (LEAST(%s, COALESCE(r.until_at, %d)) - GREATEST(%s, r.since_at))"
-            .formatted(
-                of == Of.COSTS ? "1" : "p.baseline_pace", end, period.until(), begin(period));
-    String cut =
-        period.cut()
-            ? " AND (r.since_at > %d OR r.until_at < %d)".formatted(period.since(), period.until())
-            : "";
     return """
-    SELECT %1$sp.flavor AS flavor, p.resource AS resource, r.price * SUM(%2$s) AS money,
-      r.price * SUM(CASE WHEN p.baseline IS NULL THEN 0 ELSE %2$s END) AS compared
-    %3$s%4$s JOIN sluice_price r ON r.flavor = %5$s AND r.resource = p.resource
-      AND r.since_at < %6$s AND COALESCE(r.until_at, %7$d) > %8$s%9$s
-    %10$s AND %6$s > %8$s GROUP BY %11$sp.flavor, p.resource, r.since_at, r.price\
+    JOIN sluice_price r ON r.flavor = %1$s AND r.resource = p.resource AND %2$s > %3$s
+      AND r.since_at < %2$s AND COALESCE(r.until_at, %4$d) > %3$s%5$s\
     """
         .formatted(
-            columns(true),
-            used,
-            rows.from(),
-            labels(rows.from().equals(OF_ATTEMPT)),
             of == Of.COSTS ? "p.flavor" : "p.baseline",
-            end,
+            paidUntil(rows, of),
+            begin(rows),
             period.until(),
-            begin(period),
-            cut,
-            where(rows),
-            columns(false));
+            period.cut()
+                ? " AND (r.since_at > %d OR r.until_at < %d)"
+                    .formatted(period.since(), period.until())
+                : "");
   }
 }

@@ -8,6 +8,7 @@ import dev.sluice.server.http.Request;
 import dev.sluice.server.http.RequestBody;
 import dev.sluice.server.http.Response;
 import java.io.IOException;
+import java.math.BigDecimal;
 import java.nio.charset.StandardCharsets;
 import java.util.Comparator;
 import java.util.List;
@@ -309,8 +310,23 @@ class DashboardEndpointTest {
   void usageHasItsCost() throws IOException {
     JsonNode read = get("admin", "cluster/usage", "by=owner");
     assertThat(read.path("currency").asText()).isEqualTo("EUR");
-    assertThat(read.at("/rows/1/cost").asText()).isEqualTo("100.8");
-    assertThat(read.at("/rows/1/group").asText()).isEqualTo("vision-train");
+    assertThat(read.path("rows")).hasSize(3);
+    JsonNode gpus = read.at("/rows/2");
+    assertThat(gpus.path("group").asText()).isEqualTo("vision-train");
+    assertThat(new BigDecimal(gpus.path("cost").asText())).isEqualByComparingTo("100.8");
+    assertThat(new BigDecimal(read.at("/rows/0/saved").asText())).isEqualByComparingTo("1.5");
+    assertThat(read.path("groups").valueStream().map(JsonNode::asText))
+        .containsExactly("queue", "namespace", "user", "owner", "label:team");
+    assertThat(read.path("plots").findValuesAsText("of"))
+        .containsExactly("cost", "cpu", "nvidia.com/gpu");
+    JsonNode most = read.at("/plots/1/groups/0");
+    assertThat(most.path("group").asText()).isEqualTo("vision-train");
+    assertThat(most.path("values")).hasSize(31);
+    assertThat(most.path("values").valueStream().mapToDouble(JsonNode::asDouble).sum())
+        .isEqualTo(1_382_400);
+    assertThat(most.at("/values/30").asDouble()).as("today").isZero();
+    assertThat(get("admin", "cluster/usage", "by=label%3Ateam").path("by").asText())
+        .isEqualTo("label:team");
     assertThat(get("admin", "cluster/usage", "by=a%26b").path("by").asText()).isEqualTo("queue");
     assertThat(get("tenant", "cluster/usage", "").path("error").asText())
         .isEqualTo("you may not list usage here");
@@ -318,7 +334,7 @@ class DashboardEndpointTest {
         .anyMatch(
             each ->
                 each.startsWith(
-                    "admin /apis/visibility.kueue.x-k8s.io/v1beta2/usage?by=owner&since=20"));
+                    "admin /apis/visibility.kueue.x-k8s.io/v1beta2/usage?by=owner,day&since=20"));
   }
 
   @Test

@@ -131,11 +131,18 @@ class DashboardPagesIT {
       browser.press("g");
       browser.press("b");
       browser.awaitText("Held: 1");
-      browser.awaitText("cost in EUR");
       assertThat(browser.text())
           .contains("80 % spent, 250 left", "250 reserved", "Exhausted", "needs 300")
-          .contains("It counts nothing: spec.scope: nothing", "<b>odd</b>")
-          .contains("112.70", "384.00");
+          .contains("It counts nothing: spec.scope: nothing", "<b>odd</b>");
+      browser.press("g");
+      browser.press("u");
+      browser.awaitText("cost in EUR");
+      assertThat(browser.text()).contains("118.70", "384.00", "1.50");
+      browser.await("document.querySelectorAll('.past svg path').length === 2");
+      browser.evaluate(
+          "const shown = document.querySelectorAll('.choices select')[1];"
+              + " shown.value = 'nvidia.com/gpu'; shown.dispatchEvent(new Event('change'))");
+      browser.await("document.querySelectorAll('.past svg path').length === 1");
       browser.evaluate(
           "const by = document.querySelector('.choices select'); by.value = 'namespace';"
               + " by.dispatchEvent(new Event('change'))");
@@ -208,7 +215,8 @@ class DashboardPagesIT {
       browser.awaitText("kubectl describe workload job-train-00000 -n team-a");
       assertThat(dashboard.objects().askedWith("admin")).isEmpty();
       String click =
-          "[...document.querySelectorAll('button')].find(each => /^(Show|Read)/.test(each.textContent)).click()";
+          "[...document.querySelectorAll('button')].find(each =>"
+              + " /^(Show|Read)/.test(each.textContent)).click()";
       browser.evaluate(click);
       browser.awaitText("ImagePullBackOff");
       browser.awaitText("<b>Quota</b> reserved in ClusterQueue vision-train");
@@ -249,7 +257,8 @@ class DashboardPagesIT {
         {"flavors", "#/flavors", "spot=true:NoSchedule"},
         {"topologies", "#/topology", "block-b"},
         {"topology", "#/topology/a100/block-b", "rack-1-05"},
-        {"budgets", "#/budgets", "Usage of 30 days"},
+        {"budgets", "#/budgets", "Exhausted"},
+        {"usage", "#/usage", "30 days and today"},
         {"calendar", "#/calendar", "rack-7"},
         {"workers", "#/clusters", "Connected"}
       };

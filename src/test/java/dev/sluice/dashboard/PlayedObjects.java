@@ -5,6 +5,7 @@ import dev.sluice.api.json.JsonMappers;
 import dev.sluice.kube.client.ApiOutcome;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.math.BigDecimal;
 import java.net.URLDecoder;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
@@ -162,18 +163,35 @@ final class PlayedObjects {
               .formatted(
                   now.plus(Duration.ofDays(1)), now.plus(Duration.ofDays(1)).plusSeconds(21_600)));
     }
+    return used(path.replaceFirst(".*by=([a-z]+).*", "$1"), now.truncatedTo(ChronoUnit.DAYS));
+  }
+
+  /** Thirty days on which more and less was used. */
+  private static ApiOutcome used(String group, Instant today) {
+    StringBuilder rows = new StringBuilder();
+    for (int day = 30; day > 0; day--) {
+      int half = day % 2 == 0 ? 1 : 3;
+      rows.append(
+          """
+          - {by: {%1$s: vision-train}, since: %2$s, flavor: a100, resource: cpu, reserved: "%3$d",
+             run: "%3$d", waited: "0", lost: "0", cost: "%4$s", saved: "0"}
+          - {by: {%1$s: vision-train}, since: %2$s, flavor: a100, resource: nvidia.com/gpu,
+             reserved: "%5$d", run: "%5$d", waited: "0", lost: "120", cost: "%6$s", saved: "0"}
+          - {by: {%1$s: speech}, since: %2$s, flavor: spot, resource: cpu, reserved: "%7$d",
+             run: "%7$d", waited: "0", lost: "0", cost: "0.2", saved: "0.05"}
+          """
+              .formatted(
+                  group,
+                  today.minus(day, ChronoUnit.DAYS),
+                  23_040 * half,
+                  new BigDecimal("0.1984").multiply(BigDecimal.valueOf(half)),
+                  2_880 * half,
+                  new BigDecimal("1.68").multiply(BigDecimal.valueOf(half)),
+                  720 * day));
+    }
     return object(
-        """
-        kind: Usage
-        incomplete: false
-        currency: EUR
-        rows:
-        - {by: {%1$s: vision-train}, flavor: a100, resource: cpu, reserved: "1382400",
-           run: "1368360", waited: "14040", lost: "0", cost: "11.904"}
-        - {by: {%1$s: vision-train}, flavor: a100, resource: nvidia.com/gpu, reserved: "172800",
-           run: "171036", waited: "1764", lost: "3600", cost: "100.8"}
-        """
-            .formatted(path.replaceFirst(".*by=([a-z]+).*", "$1")));
+        "kind: Usage\nincomplete: false\ncurrency: EUR\nlabels: [team, sluice.dev/user]\nrows:\n"
+            + rows);
   }
 
   private static ApiOutcome object(String yaml) {

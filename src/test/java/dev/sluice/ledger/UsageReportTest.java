@@ -55,7 +55,8 @@ class UsageReportTest {
                   row("alpha", "=cmd()", "memory", 24L << 30),
                   row("beta", "a,\"b\"", "nvidia.com/gpu", 2)),
               false,
-              ""));
+              "",
+              List.of()));
 
   private final UsageReport priced =
       new UsageReport(
@@ -64,7 +65,8 @@ class UsageReportTest {
                   row("alpha", "red", "cpu", 48, new BigDecimal("1.488")),
                   row("beta", "red", "nvidia.com/gpu", 2, new BigDecimal("4.2"))),
               false,
-              "EUR"));
+              "EUR",
+              List.of("team")));
 
   @Test
   void costsAreThereWhereThereArePrices() throws IOException {
@@ -146,7 +148,7 @@ class UsageReportTest {
 
   @Test
   void nothingIsAnEmptyReport() throws IOException {
-    UsageReport nothing = new UsageReport(new UsageRows(List.of(), false, ""));
+    UsageReport nothing = new UsageReport(new UsageRows(List.of(), false, "", List.of()));
     for (Format format : Format.values()) {
       assertThat(nothing.in(format)).endsWith("\n");
     }
@@ -168,7 +170,7 @@ class UsageReportTest {
   @CsvSource(
       delimiter = '|',
       value = {
-        "user|by: \"user\" is not known",
+        "who|by: \"who\" is not known",
         "queue,queue|each once",
         "label:|by: \"label:\" is not known",
         "day,hour|by: \"hour\" is not known",

@@ -5,6 +5,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Locale;
 import java.util.regex.Pattern;
+import java.util.stream.Stream;
 
 /**
  * Whether and how a ledger is kept (docs/ledger.md#configuration).
@@ -34,6 +35,9 @@ public record LedgerSettings(
    * @param passwordFile the file with the password; empty without one
    */
   public record Server(String jdbcUrl, String username, String passwordFile) {}
+
+  /** The label of jobs that says whose they are; rows keep it besides those that are configured. */
+  public static final String USER_LABEL = "sluice.dev/user";
 
   private static final int MOST_LABELS = 16;
   private static final Pattern CURRENCY = Pattern.compile("[A-Za-z]{0,16}");
@@ -72,6 +76,11 @@ public record LedgerSettings(
             fields.duration("maxAge", Duration.ofDays(400), Duration.ofHours(1)),
             fields.bytes("maxBufferBytes", "256Mi", 1L << 20, 1L << 40),
             currency(fields)));
+  }
+
+  /** The keys of all labels that rows keep. */
+  public List<String> kept() {
+    return Stream.concat(labels.stream(), Stream.of(USER_LABEL)).distinct().toList();
   }
 
   private static String currency(ObjectFieldReader fields) {

@@ -100,7 +100,7 @@ public record OptionsMapper(Configuration configuration) {
                             Optional.of(settings.server().passwordFile())
                                 .filter(file -> !file.isEmpty())
                                 .map(Path::of))),
-                settings.labels(),
+                settings.kept(),
                 settings.maxAge(),
                 settings.maxBufferBytes(),
                 settings.currency()))
@@ -111,7 +111,7 @@ public record OptionsMapper(Configuration configuration) {
   private List<String> labelKeysToCopy() {
     List<String> keys = configuration.integrations().labelKeysToCopy();
     return configuration.ledger().enabled()
-        ? Stream.concat(keys.stream(), configuration.ledger().labels().stream()).distinct().toList()
+        ? Stream.concat(keys.stream(), configuration.ledger().kept().stream()).distinct().toList()
         : keys;
   }
 

@@ -71,7 +71,7 @@ public final class WorkloadModule implements OperatorModule {
             context.configuration().metrics().customLabels().stream()
                 .filter(label -> label.sourceKind() == SourceKind.WORKLOAD)
                 .map(CustomLabel::sourceKey),
-            ledger.enabled() ? ledger.labels().stream() : Stream.empty())
+            ledger.enabled() ? ledger.kept().stream() : Stream.empty())
         .collect(Collectors.toUnmodifiableSet());
   }
 

@@ -52,8 +52,8 @@ public final class UnknownSluiceKeys implements AdmissionFunction {
               queueing-strategy quota-reserved-at quota-schedule rack relative-speed
               remote-status request-digest run-for shown source-kind source-name
               source-namespace source-path source-removed source-uid start-backoff
-              start-timeout started this-cluster unknown what-if worker-cluster worker-clusters
-              workload
+              start-timeout started this-cluster unknown user what-if worker-cluster
+              worker-clusters workload
               """
                   .trim()
                   .split("\\s+", -1))

@@ -4,6 +4,7 @@ import {ApiError, follow, get, token} from './api.js';
 import {fill, h} from './dom.js';
 import {setNow} from './format.js';
 import {budgetsPage} from './budgets.js';
+import {usagePage} from './usage.js';
 import {calendarPage} from './calendar.js';
 import {clustersPage} from './clusters.js';
 import {flavorsPage} from './flavors.js';
@@ -23,6 +24,7 @@ const PAGES = {
   flavors: flavorsPage,
   topology: topologyPage,
   budgets: budgetsPage,
+  usage: usagePage,
   calendar: calendarPage,
   clusters: clustersPage,
 };
@@ -34,6 +36,7 @@ const TABS = [
   ['flavors', 'Flavors', 'f'],
   ['topology', 'Topology', 'o'],
   ['budgets', 'Budgets', 'b'],
+  ['usage', 'Usage', 'u'],
   ['calendar', 'Calendar', 'l'],
   ['clusters', 'Workers', 'k'],
 ];
@@ -154,7 +157,7 @@ function bar() {
     h('nav.tabs', {'aria-label': 'Pages'}, TABS
       .filter(([name]) => name !== 'clusters' || app.session.sees.workerClusters)
       .filter(([name]) => name !== 'flavors' || app.session.sees.flavors)
-      .filter(([name]) => name !== 'budgets' || app.session.sees.budgets)
+      .filter(([name]) => !['budgets', 'usage'].includes(name) || app.session.sees.budgets)
       .filter(([name]) => name !== 'calendar' || app.session.sees.calendar)
       .filter(([name]) => name !== 'topology' || app.session.sees.topologies)
       .map(([name, label, key]) => h('a', {
@@ -205,7 +208,7 @@ const KEYS = [
   ['Enter', 'open the row'],
   ['Esc', 'leave the search, go back'],
   ['g c', 'cohorts'], ['g q', 'queues'], ['g w', 'Workloads'], ['g f', 'flavors'], ['g o', 'topology'],
-  ['g b', 'budgets'], ['g l', 'calendar'], ['g k', 'worker clusters'],
+  ['g b', 'budgets'], ['g u', 'usage'], ['g l', 'calendar'], ['g k', 'worker clusters'],
   ['t', 'light or dark'],
   ['?', 'these keys'],
 ];

@@ -41,4 +41,4 @@ ALTER TABLE sluice_attempt_amount ADD COLUMN lost_at BIGINT;
 DROP INDEX sluice_attempt_amount_from;
 DROP INDEX sluice_attempt_amount_to;
 DROP INDEX sluice_attempt_namespace;
-CREATE INDEX sluice_attempt_amount_reach ON sluice_attempt_amount (reach, from_at);
+CREATE INDEX sluice_attempt_amount_reach ON sluice_attempt_amount (reach, from_at, to_at);

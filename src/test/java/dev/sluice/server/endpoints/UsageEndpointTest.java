@@ -108,7 +108,7 @@ class UsageEndpointTest {
             + " resource",
         "good   | DELETE | /usage                  |                | 405 | DELETE is not allowed",
         "good   | POST   | /namespaces/team/usage  |                | 405 | POST is not allowed",
-        "good   | GET    | /usage                  | by=user        | 400 | is not known; allowed:"
+        "good   | GET    | /usage                  | by=who        | 400 | is not known; allowed:"
             + " some of",
         "good   | GET    | /usage                  | since=soon     | 400 | is no time, such as",
         "good   | GET    | /usage                  | output=pdf     | 400 | none of table, csv",
