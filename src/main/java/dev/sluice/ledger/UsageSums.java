@@ -37,7 +37,7 @@ final class UsageSums {
    * than the last one is in no sum.
    */
   static final List<Long> REACHES =
-      List.of(Duration.ofHours(1).toMillis(), DAY, 8 * DAY, 64 * DAY, 1_024 * DAY);
+      List.of(DAY / 24, DAY / 4, DAY, 2 * DAY, 4 * DAY, 8 * DAY, 16 * DAY, 64 * DAY, 1_024 * DAY);
 
   private static final String GROUP_COLUMNS =
       "id, namespace, local_queue, cluster_queue, cohort_path, owner_kind, outcome, flavor,"

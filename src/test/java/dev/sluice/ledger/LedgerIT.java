@@ -20,6 +20,7 @@ import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.math.BigDecimal;
+import java.math.RoundingMode;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.SecureRandom;
@@ -69,6 +70,15 @@ class LedgerIT {
   private final Map<String, String> seen = new ConcurrentHashMap<>();
 
   private final Map<String, Boolean> deleted = new ConcurrentHashMap<>();
+
+  /** How long a killed operator was not there, in all. */
+  private Duration down = Duration.ZERO;
+
+  /** How long a new leader may wait for the lease of the last one. */
+  private static final Duration LEASE = Duration.ofSeconds(15);
+
+  /** The cores of all queues. */
+  private static final int CORES = 10;
 
   private static OperatorSettings settings(Path ledger, String database) {
     return OperatorSettings.onFreePorts(new SecureRandom())
@@ -179,8 +189,10 @@ class LedgerIT {
                   });
         }
         int leads = (kill - 1) % settings.size();
+        Instant killed = Instant.now();
         operators.get(leads).kill();
         operators.set(leads, start("ledger-" + leads, cluster, settings.get(leads)));
+        down = down.plus(Duration.between(killed, Instant.now())).plus(LEASE);
       }
       awaitFinished(cluster, JOBS - 1);
       away.join();
@@ -200,10 +212,50 @@ class LedgerIT {
                   assertThat(used(cluster, kubeconfig))
                       .as("core-seconds")
                       .isEqualByComparingTo(BigDecimal.valueOf(seconds())));
+      await("the budget to be written")
+          .atMost(LIMIT)
+          .pollInterval(Duration.ofSeconds(3))
+          .untilAsserted(() -> compareBudget(cluster, kubeconfig));
       operators.forEach(operator -> assertThat(operator.stop()).isTrue());
     } finally {
       operators.forEach(OperatorProcess::close);
     }
+  }
+
+  /**
+   * A budget has spent what the rows say, and no less, whoever was killed: what ended while nobody
+   * looked may be charged until somebody did.
+   */
+  private void compareBudget(TestCluster cluster, Path kubeconfig) throws IOException {
+    BigDecimal hour = BigDecimal.valueOf(3_600);
+    BigDecimal spent =
+        new BigDecimal(
+            new ObjectMapper()
+                .valueToTree(
+                    cluster
+                        .client()
+                        .genericKubernetesResources("sluice.dev/v1alpha1", "Budget")
+                        .withName(cluster.name("all"))
+                        .get()
+                        .getAdditionalProperties())
+                .at("/status/limits/0/spent")
+                .asText());
+    BigDecimal used =
+        UsageDocument.parse(
+                new ObjectMapper()
+                    .readTree(usage(kubeconfig, "--by", "queue", "--since", "1d", "-o", "json")))
+            .rows()
+            .stream()
+            .map(UsageRow::reserved)
+            .reduce(BigDecimal.ZERO, BigDecimal::add);
+    System.out.printf(
+        "ledger: budgetSpentHours=%s rowsHours=%s downSeconds=%d%n",
+        spent, used.divide(hour, 3, RoundingMode.DOWN), down.toSeconds());
+    assertThat(spent)
+        .isGreaterThanOrEqualTo(used.divide(hour, 3, RoundingMode.DOWN))
+        .isLessThanOrEqualTo(
+            used.add(BigDecimal.valueOf(CORES * down.toSeconds()))
+                .divide(hour, 3, RoundingMode.UP));
   }
 
   private void compare(TestCluster cluster, DataSource database) throws Exception {
@@ -463,6 +515,15 @@ class LedgerIT {
         kind: WorkloadPriorityClass
         metadata: {name: "high-${suffix}"}
         value: 1000
+        ---
+        apiVersion: sluice.dev/v1alpha1
+        kind: Budget
+        metadata: {name: "all-${suffix}"}
+        spec:
+          scope: {cohort: "all-${suffix}"}
+          limits: [{resource: cpu, hours: 100000}]
+          period: Yearly
+          charge: AsUsed
         ---
         apiVersion: kueue.x-k8s.io/v1beta2
         kind: WorkloadPriorityClass

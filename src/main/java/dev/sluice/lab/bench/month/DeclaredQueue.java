@@ -47,21 +47,19 @@ final class DeclaredQueue {
   private final Optional<CheapestFirst> cheapest;
 
   DeclaredQueue(int number, MonthSize size, long nominalCpus) {
-    this(number, size, nominalCpus, Optional.empty());
+    this(number, size, nominalCpus, MonthCosts.NONE);
   }
 
-  /**
-   * @param cheapest how it tries its flavors in the order of cost; empty: as they are listed
-   */
-  DeclaredQueue(int number, MonthSize size, long nominalCpus, Optional<CheapestFirst> cheapest) {
-    this.cheapest = cheapest;
+  /** A queue that counts costs. */
+  DeclaredQueue(int number, MonthSize size, long nominalCpus, MonthCosts costs) {
+    this.cheapest = costs.cheapest();
     this.name = "queue-" + number;
     this.team = number / size.queues();
     this.tree = team / size.teams();
     this.nominalCpus = nominalCpus;
     this.borrowsLimited = number % 10 >= 7;
     this.lendsLimited = number % 5 == 4;
-    this.twoFlavors = number % 5 == 1;
+    this.twoFlavors = costs.spotEverywhere() || number % 5 == 1;
   }
 
   /**

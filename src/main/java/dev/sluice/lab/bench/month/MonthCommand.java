@@ -89,6 +89,18 @@ public final class MonthCommand implements Callable<Integer> {
   private Duration maxDelay = Duration.ZERO;
 
   @Option(
+      names = "--spot-everywhere",
+      description = "All queues have 30 % of their quota on spot nodes, and not every fifth alone.")
+  private boolean spotEverywhere;
+
+  @Option(
+      names = "--load",
+      paramLabel = "PART",
+      defaultValue = "0.8",
+      description = "What jobs need of the quota on average (default: ${DEFAULT-VALUE}).")
+  private double load = MonthSize.WHOLE.load();
+
+  @Option(
       names = "--plots",
       paramLabel = "DIRECTORY",
       description = "Also draw the plots into this directory.")
@@ -118,7 +130,8 @@ public final class MonthCommand implements Callable<Integer> {
         flavorOrder == FlavorOrder.CHEAPEST
             ? Optional.of(
                 new CheapestFirst(maxDelay.isZero() ? Optional.empty() : Optional.of(maxDelay)))
-            : Optional.empty());
+            : Optional.empty(),
+        spotEverywhere);
   }
 
   @Override
@@ -127,7 +140,11 @@ public final class MonthCommand implements Callable<Integer> {
       throw new ParameterException(
           spec.commandLine(), "--jobs, --days and --queues-per-team must be 1 or more");
     }
-    MonthSize size = MonthSize.WHOLE.with(jobs, days, seed).withQueuesPerTeam(queuesPerTeam);
+    if (!(load >= 0.01 && load <= 10)) {
+      throw new ParameterException(spec.commandLine(), "--load must be from 0.01 to 10");
+    }
+    MonthSize size =
+        MonthSize.WHOLE.with(jobs, days, seed).withQueuesPerTeam(queuesPerTeam).withLoad(load);
     PrintWriter out = spec.commandLine().getOut();
     PrintWriter err = spec.commandLine().getErr();
     MonthSimulation month =

@@ -12,11 +12,12 @@ import java.util.SplittableRandom;
  *
  * @param counted whether money is counted; otherwise nothing has a price, and nothing is taken away
  * @param cheapest how queues try their flavors in the order of cost; empty: as they are listed
+ * @param spotEverywhere whether all queues have spot nodes, and not every fifth alone
  */
-record MonthCosts(boolean counted, Optional<CheapestFirst> cheapest) {
+record MonthCosts(boolean counted, Optional<CheapestFirst> cheapest, boolean spotEverywhere) {
 
   /** Nothing has a price. */
-  static final MonthCosts NONE = new MonthCosts(false, Optional.empty());
+  static final MonthCosts NONE = new MonthCosts(false, Optional.empty(), false);
 
   /** What a core costs for an hour, by the number of the flavor. */
   private static final List<Double> PRICES = List.of(1.0, 0.35);

@@ -60,7 +60,6 @@ final class MonthSimulation {
   private static final double FAILS = 0.04;
   private static final int MOST_FAILURES = 3;
   private static final double REFUSED = 0.003;
-  private static final double USE_ON_AVERAGE = 0.8;
 
   private record TimedAction(long at, long number, Runnable action) {}
 
@@ -117,7 +116,7 @@ final class MonthSimulation {
     this.trace = new JobTrace(size, perQueue);
     this.random = new Random(size.seed() + 2);
     for (int i = 0; i < size.allQueues(); i++) {
-      queues.add(new DeclaredQueue(i, size, perQueue, costs.cheapest()));
+      queues.add(new DeclaredQueue(i, size, perQueue, costs));
     }
     this.changes = new DeclarationChanges(queues, size);
     this.ledger = new MonthLedger(queues, size);
@@ -133,7 +132,7 @@ final class MonthSimulation {
     int cpus = Integer.MAX_VALUE;
     for (int i = 0; i < 50; i++) {
       double needed = size.jobs() * JobTrace.meanCpuSeconds(cpus) / (size.days() * DAY / 1_000.0);
-      cpus = (int) Math.max(4, Math.round(needed / USE_ON_AVERAGE / size.allQueues()));
+      cpus = (int) Math.max(4, Math.round(needed / size.load() / size.allQueues()));
     }
     return cpus;
   }

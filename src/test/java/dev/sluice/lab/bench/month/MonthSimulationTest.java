@@ -19,7 +19,7 @@ import org.junit.jupiter.api.Test;
 @Tag(BuildBreadth.NIGHTLY)
 class MonthSimulationTest {
 
-  private static final MonthSize SMALL = new MonthSize(1, 4, 1_500, 2, 3, 4, 40);
+  private static final MonthSize SMALL = new MonthSize(1, 4, 1_500, 2, 3, 4, 40, 0.8);
 
   private final List<WeakReference<WorkloadId>> created = new ArrayList<>();
 
@@ -81,7 +81,7 @@ class MonthSimulationTest {
 
   @Test
   void theTraceHasADayAndAWeek() {
-    MonthSize size = new MonthSize(3, 14, 20_000, 1, 1, 1, 0);
+    MonthSize size = new MonthSize(3, 14, 20_000, 1, 1, 1, 0, 0.8);
     JobTrace trace = new JobTrace(size, 1_000);
     long[] perHour = new long[24];
     long[] perDay = new long[7];
@@ -103,7 +103,7 @@ class MonthSimulationTest {
 
   @Test
   void theLedgerSeesWhatExceedsAQueueOrItsTree() {
-    MonthSize size = new MonthSize(1, 1, 1, 1, 1, 8, 0);
+    MonthSize size = new MonthSize(1, 1, 1, 1, 1, 8, 0, 0.8);
     List<DeclaredQueue> queues = new ArrayList<>();
     for (int i = 0; i < size.allQueues(); i++) {
       queues.add(new DeclaredQueue(i, size, 10));

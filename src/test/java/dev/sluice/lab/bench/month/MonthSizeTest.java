@@ -17,7 +17,7 @@ class MonthSizeTest {
   void fewerJobsADayHaveFewerTreesOfTheSameWidth() {
     MonthSize tenth = MonthSize.WHOLE.with(100_000, 30, 7);
 
-    assertThat(tenth).isEqualTo(new MonthSize(7, 30, 100_000, 10, 5, 2, 24));
+    assertThat(tenth).isEqualTo(new MonthSize(7, 30, 100_000, 10, 5, 2, 24, 0.8));
     assertThat(MonthSize.WHOLE.with(33_333, 1, 1).allQueues()).isEqualTo(1_000);
     assertThat(MonthSize.WHOLE.with(1, 30, 1).trees()).isEqualTo(1);
   }
