@@ -4,6 +4,7 @@ import static dev.sluice.testing.MultiCluster.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.sluice.api.v1beta2.ClusterQueue;
+import dev.sluice.api.v1beta2.ClusterQueue.ClusterQueueStatus;
 import dev.sluice.testing.AdditionalControlPlane;
 import dev.sluice.testing.BuildBreadth;
 import dev.sluice.testing.ManagerAndWorkers;
@@ -12,6 +13,7 @@ import io.fabric8.kubernetes.api.model.GenericKubernetesResource;
 import io.fabric8.kubernetes.client.dsl.base.PatchContext;
 import io.fabric8.kubernetes.client.dsl.base.PatchType;
 import java.util.Map;
+import java.util.Optional;
 import java.util.TreeMap;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -81,18 +83,18 @@ class WorkerClustersCapacityIT {
             .resources(ClusterQueue.class)
             .withName(clusters.name("everywhere"))
             .require();
-    assertThat(queue.getStatus()).isNotNull();
-    assertThat(queue.getStatus().effectiveQuotas()).isNotNull();
     Map<String, String> amounts = new TreeMap<>();
-    queue
-        .getStatus()
-        .effectiveQuotas()
-        .resourceGroups()
-        .getFirst()
-        .flavors()
-        .getFirst()
-        .resources()
-        .forEach(each -> amounts.put(each.name(), each.nominalQuota().toString()));
+    Optional.ofNullable(queue.getStatus())
+        .map(ClusterQueueStatus::effectiveQuotas)
+        .ifPresent(
+            quotas ->
+                quotas
+                    .resourceGroups()
+                    .getFirst()
+                    .flavors()
+                    .getFirst()
+                    .resources()
+                    .forEach(each -> amounts.put(each.name(), each.nominalQuota().toString())));
     return amounts;
   }
 

@@ -100,7 +100,7 @@ class DynamicQuotaIT {
   @Test
   void quotaFollowsNodes(TestCluster own) {
     queues("capacity: \"${suffix}\"");
-    provider(LocalCapacity.CONTROLLER, "sluice.dev/capacity-reserve: cpu=2");
+    provider(ProviderCapacity.CONTROLLER, "sluice.dev/capacity-reserve: cpu=2");
     own.applyText(ROOT.formatted("dqo", "Cohort", "root"));
     awaitCondition(PROVIDER, "cp", "CapacitySynchronized", "True", "Synchronized");
     awaitQuotas("0", "0");
