@@ -233,8 +233,9 @@ class DashboardIT {
             .formatted(other, tomorrow, tomorrow.plus(Duration.ofHours(2))));
     browser.evaluate("location.hash = '#/calendar'");
     browser.awaitText("1 cpu of " + cluster.name("spot"));
+    browser.evaluate("location.hash = '#/usage'");
+    browser.awaitText("There is no ledger");
     browser.evaluate("location.hash = '#/budgets'");
-    browser.awaitText("Usage of 30 days");
     browser.awaitText("% spent, ");
     submit(cluster, other, "spends", "unbounded");
     browser.awaitText("BudgetExhausted: Budget " + cluster.name("spends"));
