@@ -10,8 +10,6 @@ import dev.sluice.core.model.SchedulerEvent.ReservedCapacity;
 import dev.sluice.core.model.SchedulerEvent.ReservedCapacity.Scope;
 import dev.sluice.core.queue.ClusterQueueCache;
 import dev.sluice.core.queue.QueuedWorkload;
-import dev.sluice.core.queue.QuotaHolder;
-import dev.sluice.core.queue.RunEnds;
 import dev.sluice.core.quota.QuotaNode;
 import dev.sluice.core.reservation.Reservations;
 import dev.sluice.core.scheduling.BudgetCheck;
@@ -174,20 +172,6 @@ final class ReservationKeeper implements BudgetCheck, Reservations.Lookup {
   @Override
   public boolean areOn(TopologyUsage topologyUsage, Scope.OfNodes scope) {
     return specRegistry.topologies.areOn(topologyUsage, scope);
-  }
-
-  @Override
-  public RunEnds ends(ClusterQueueCache queue) {
-    return specRegistry.ends(plannedStarts, ENFORCED.unknown(), queue);
-  }
-
-  @Override
-  public void count(ClusterQueueCache queue, QuotaHolder holder, boolean add) {
-    if (add) {
-      plannedStarts.holds(queue.node(), holder);
-    } else {
-      plannedStarts.releases(holder);
-    }
   }
 
   @Override

@@ -30,9 +30,6 @@ public final class RunEnds {
     private Run[] runs = new Run[8];
     private int size;
 
-    /** How many of them are being evicted. */
-    private int evicted;
-
     /** By pair: the amounts of a run and of all after it, as of the change with this number. */
     private long[][] sums = {};
 
@@ -63,7 +60,6 @@ public final class RunEnds {
       runs[index] = run;
       size++;
       changes++;
-      evicted += run.holder.evicted() ? 1 : 0;
     }
 
     void remove(Run run) {
@@ -71,7 +67,6 @@ public final class RunEnds {
         if (runs[i] == run) {
           System.arraycopy(runs, i + 1, runs, i, --size - i);
           changes++;
-          evicted -= run.holder.evicted() ? 1 : 0;
           return;
         }
       }
@@ -176,11 +171,6 @@ public final class RunEnds {
   public boolean isIn(QuotaNode rootNode, String uid) {
     Run run = byUid.get(uid);
     return run != null && run.queueNode.root() == rootNode;
-  }
-
-  /** Whether a Workload of a tree is being evicted. */
-  public boolean anyEvicted(QuotaNode rootNode) {
-    return ends(rootNode).evicted > 0;
   }
 
   /** Whether a run has gone on beyond its bound in a tree. */

@@ -15,15 +15,12 @@ import dev.sluice.core.queue.ClusterQueueCache;
 import dev.sluice.core.queue.EquivalenceClass;
 import dev.sluice.core.queue.QueuedWorkload;
 import dev.sluice.core.queue.QuotaHolder;
-import dev.sluice.core.queue.RunEnds;
-import dev.sluice.core.quota.QuotaNode;
 import dev.sluice.core.scheduling.flavor.Assignment.PairAmount;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Objects;
 import java.util.Set;
-import java.util.function.LongSupplier;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
@@ -99,63 +96,6 @@ final class QueueMoment {
       runs = known;
     }
     return known;
-  }
-
-  /**
-   * Whether the runs that are over by then are those that have ended by their bounds: nobody is
-   * evicted, and nobody would have to go.
-   *
-   * @param targets UIDs of the Workloads that are evicted for the one that asks
-   */
-  boolean isPlain(Set<String> targets) {
-    QuotaNode rootNode = keptQueue.node().root();
-    PreemptionPolicies policies = keptQueue.spec().preemption();
-    return targets.isEmpty()
-        && !lookup.ends(keptQueue).anyEvicted(rootNode)
-        && (times.at() == times.now()
-            || (policies.withinClusterQueue() == WithinClusterQueue.NEVER
-                && policies.reclaimWithinCohort() == ReclaimWithinCohort.NEVER))
-        && lendsWhole(rootNode);
-  }
-
-  private boolean lendsWhole(QuotaNode rootNode) {
-    for (int pair : keptQueue.pairs()) {
-      if (!rootNode.isQueue() && !rootNode.isLentWhole(pair)) {
-        return false;
-      }
-    }
-    return true;
-  }
-
-  /**
-   * What {@link #takes} says where the moment is plain, without a change of the quota tree.
-   *
-   * @param needed the amount of the pair that has to be left; asked for if it matters
-   */
-  boolean takesPlainly(ClusterQueueCache queue, PairAmount pairAmount, LongSupplier needed) {
-    int pair = pairAmount.pair();
-    if (queue != keptQueue
-        && ResourceAmounts.add(usage(queue.node(), pair), pairAmount.amount())
-            <= queue.node().nominal(pair)) {
-      return false; // Its own quota is its own.
-    }
-    long after = freeBeside(queue.node(), pair, pairAmount.amount());
-    return after < freeBeside(queue.node(), pair, 0) && after < needed.getAsLong();
-  }
-
-  private long usage(QuotaNode node, int pair) {
-    return lookup
-        .ends(keptQueue)
-        .usage(node, pair, new RunEnds.Moment(times.now(), times.at(), times.now() + 1));
-  }
-
-  private long freeBeside(QuotaNode queueNode, int pair, long amount) {
-    QuotaNode node = keptQueue.node();
-    QuotaNode.Usages usages =
-        (each, of) -> ResourceAmounts.add(usage(each, of), each.isAbove(queueNode) ? amount : 0);
-    return Math.min(
-        ResourceAmounts.subtract(node.nominal(pair), usages.of(node, pair)),
-        node.available(pair, usages));
   }
 
   /**

@@ -14,7 +14,6 @@ import dev.sluice.core.model.SchedulerEvent.ReservedCapacity.Share;
 import dev.sluice.core.queue.ClusterQueueCache;
 import dev.sluice.core.queue.QueuedWorkload;
 import dev.sluice.core.queue.QuotaHolder;
-import dev.sluice.core.queue.RunEnds;
 import dev.sluice.core.quota.QuotaNode;
 import dev.sluice.core.scheduling.flavor.Assignment;
 import dev.sluice.core.scheduling.flavor.Assignment.PairAmount;
@@ -75,12 +74,6 @@ public final class Reservations {
 
     /** How long a Workload has its quota at most, in microseconds; {@link #NEVER}. */
     long longest(String uid);
-
-    /** When the runs in the tree of a queue end. */
-    RunEnds ends(ClusterQueueCache queue);
-
-    /** Adds a run for the time of a cycle, or takes it out again, in what {@link #ends} says. */
-    void count(ClusterQueueCache queue, QuotaHolder holder, boolean add);
   }
 
   /**
@@ -260,15 +253,11 @@ public final class Reservations {
                   null,
                   PreemptionProtection.NONE));
       admissions.add(run);
-      lookup.count(queue, run.holder(), true);
     }
   }
 
   /** Forgets who was admitted: from now on they are holders. */
   public void endCycle() {
-    for (QueueMoment.Run run : admissions) {
-      lookup.count(run.queue(), run.holder(), false);
-    }
     admissions.clear();
   }
 
@@ -444,9 +433,6 @@ public final class Reservations {
       Candidate candidate, Scope.OfQueue ofQueue, long at, boolean mayBorrow) {
     ClusterQueueCache keptQueue = Objects.requireNonNull(lookup.queue(ofQueue.clusterQueue()));
     QueueMoment moment = moment(keptQueue, at);
-    if (moment.isPlain(candidate.targets())) {
-      return takesPlainly(candidate, ofQueue, moment, mayBorrow);
-    }
     List<QueueMoment.Run> gone = moment.gone(candidate.targets());
     gone.forEach(run -> run.change(false));
     boolean takes = false;
@@ -462,25 +448,6 @@ public final class Reservations {
     }
     gone.forEach(run -> run.change(true));
     return takes;
-  }
-
-  private boolean takesPlainly(
-      Candidate candidate, Scope.OfQueue ofQueue, QueueMoment moment, boolean mayBorrow) {
-    for (PairAmount each : candidate.usage()) {
-      if (each.amount() > 0
-          && share(ofQueue.shares(), each.pair()) > 0
-          && moment.takesPlainly(
-              candidate.queue(),
-              each,
-              () ->
-                  moment.needed(
-                      each.pair(),
-                      reserved -> isUser(candidate.workload(), candidate.queue(), reserved),
-                      mayBorrow))) {
-        return true;
-      }
-    }
-    return false;
   }
 
   private QueueMoment moment(ClusterQueueCache keptQueue, long at) {
