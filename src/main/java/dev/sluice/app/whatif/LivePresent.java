@@ -5,7 +5,7 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.sluice.api.json.JsonFields;
 import dev.sluice.api.json.JsonMappers;
 import dev.sluice.api.queueing.QueueRunTime;
-import dev.sluice.api.queueing.RunTimeAnnotations;
+import dev.sluice.api.queueing.QueueRunTime.Annotations;
 import dev.sluice.app.module.OptionsMapper;
 import dev.sluice.core.engine.InlineScheduler;
 import dev.sluice.core.model.LocalQueueId;
@@ -179,24 +179,23 @@ final class LivePresent {
     return parser.parse(JsonMappers.JSON.writeValueAsBytes(workload));
   }
 
+  private Annotations ofLocalQueue(CachedWorkload workload) {
+    LocalQueueId queue = queue(workload);
+    return new Annotations("LocalQueue " + queue, annotations.get(queue));
+  }
+
+  private Annotations ofClusterQueue(CachedWorkload workload) {
+    String queue = clusterQueue(workload);
+    return new Annotations("ClusterQueue " + queue, annotations.get(new LocalQueueId("", queue)));
+  }
+
   private Optional<QueueRunTime> defaultOf(CachedWorkload workload) {
-    LocalQueueId local = queue(workload);
-    LocalQueueId cluster = new LocalQueueId("", clusterQueue(workload));
-    return RunTimeAnnotations.defaultOf(annotations.get(local))
-        .map(found -> new QueueRunTime(found, "LocalQueue " + local))
-        .or(
-            () ->
-                RunTimeAnnotations.defaultOf(annotations.get(cluster))
-                    .map(found -> new QueueRunTime(found, "ClusterQueue " + cluster.name())));
+    return QueueRunTime.defaultOf(ofLocalQueue(workload), ofClusterQueue(workload));
   }
 
   private Optional<Duration> longest(CachedWorkload workload) {
-    Optional<Duration> local = RunTimeAnnotations.maxOf(annotations.get(queue(workload)));
-    Optional<Duration> cluster =
-        RunTimeAnnotations.maxOf(annotations.get(new LocalQueueId("", clusterQueue(workload))));
-    return local
-        .filter(limit -> cluster.isEmpty() || limit.compareTo(cluster.get()) <= 0)
-        .or(() -> cluster);
+    return QueueRunTime.maxOf(ofLocalQueue(workload), ofClusterQueue(workload))
+        .map(QueueRunTime::runTime);
   }
 
   /**
