@@ -46,7 +46,6 @@ import dev.sluice.workload.record.CachedWorkload.Owner;
 import dev.sluice.workload.record.WorkloadLister;
 import java.time.Duration;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
@@ -283,10 +282,8 @@ public final class AccountingModule implements OperatorModule {
   private void jobChanged(
       @Nullable CachedJob before, @Nullable CachedJob after, OwnerChainResolver resolver) {
     if (after != null) {
-      after
-          .controller()
-          .flatMap(
-              owner -> resolver.believed().of(owner, after.ref().kind().kind(), after.labels()))
+      resolver
+          .controller(after)
           .filter(owner -> !owner.uid().isEmpty())
           .ifPresent(owner -> accounts.linked(after.ref().uid(), owner.uid()));
     }
@@ -430,9 +427,7 @@ public final class AccountingModule implements OperatorModule {
     private Optional<Integration> integration(CachedJob.Controller object) {
       return object.uid().isEmpty()
           ? Optional.empty()
-          : jobs.enabled().stream()
-              .filter(it -> it.kind().is(object.apiVersion(), object.kind()))
-              .findFirst();
+          : jobs.enabled(object.apiVersion(), object.kind());
     }
 
     /** An object of a kind, linked with its controller; empty if it isn't there. */
@@ -441,7 +436,8 @@ public final class AccountingModule implements OperatorModule {
         throws InterruptedException {
       Optional<CachedJob> known = jobs.find(namespace, object);
       if (known.isPresent()) {
-        return Optional.of(new Link(known, believed(known.get())));
+        return Optional.of(
+            new Link(known, resolver.controller(known.get()).filter(it -> !it.uid().isEmpty())));
       }
       JsonNode read = object(integration.kind(), namespace, object.name());
       JsonNode metadata = read.path("metadata");
@@ -450,18 +446,12 @@ public final class AccountingModule implements OperatorModule {
       }
       Optional<CachedJob.Controller> controller =
           CachedJobParser.controller(metadata)
-              .flatMap(it -> believed(it, object.kind(), JsonFields.map(metadata, "labels")));
+              .flatMap(
+                  it ->
+                      resolver.believed().of(it, object.kind(), JsonFields.map(metadata, "labels")))
+              .filter(it -> !it.uid().isEmpty());
       controller.ifPresent(it -> accounts.linked(object.uid(), it.uid()));
       return Optional.of(new Link(job(integration, read), controller));
-    }
-
-    private Optional<CachedJob.Controller> believed(CachedJob job) {
-      return job.controller().flatMap(it -> believed(it, job.ref().kind().kind(), job.labels()));
-    }
-
-    private Optional<CachedJob.Controller> believed(
-        CachedJob.Controller controller, String kind, Map<String, String> labels) {
-      return resolver.believed().of(controller, kind, labels).filter(it -> !it.uid().isEmpty());
     }
 
     private static Optional<CachedJob> job(Integration integration, JsonNode object) {

@@ -270,7 +270,7 @@ public final class MultiKueueControllers implements AutoCloseable {
 
   /** What the workers have; empty where their queues aren't read. */
   public Optional<WorkerCapacity> workerCapacity() {
-    return queues.map(it -> new QueuesOfWorkers(it));
+    return queues.map(QueuesOfWorkers::new);
   }
 
   /** Adds a listener that is told when what the workers have may have changed. */

@@ -98,6 +98,11 @@ public final class IntegrationRegistry {
     return enabled;
   }
 
+  /** The entry of the kind that these fields of an object or an owner reference name. */
+  public Optional<Integration> enabled(String apiVersion, String kind) {
+    return enabled.stream().filter(entry -> entry.kind().is(apiVersion, kind)).findFirst();
+  }
+
   /** From now on jobs of this kind are found by {@code finder}. */
   public void register(JobKind kind, Finder finder) {
     finders.put(kind, finder);
@@ -140,8 +145,7 @@ public final class IntegrationRegistry {
    * found now or as soon as the API server serves the kind.
    */
   public boolean covers(String apiVersion, String kind) {
-    return knows(apiVersion, kind)
-        || enabled.stream().anyMatch(entry -> entry.kind().is(apiVersion, kind));
+    return knows(apiVersion, kind) || enabled(apiVersion, kind).isPresent();
   }
 
   /** Whether this kind is turned on. */

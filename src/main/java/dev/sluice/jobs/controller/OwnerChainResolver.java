@@ -117,9 +117,14 @@ public final class OwnerChainResolver {
     return believed;
   }
 
-  private Optional<CachedJob> parent(CachedJob job) {
+  /** The owner that a job is a part of, by what is believed; one behind another has no UID. */
+  public Optional<CachedJob.Controller> controller(CachedJob job) {
     return job.controller()
-        .flatMap(owner -> believed.of(owner, job.ref().kind().kind(), job.labels()))
+        .flatMap(owner -> believed.of(owner, job.ref().kind().kind(), job.labels()));
+  }
+
+  private Optional<CachedJob> parent(CachedJob job) {
+    return controller(job)
         .filter(owner -> !hasOwnWorkload(job, owner))
         .flatMap(owner -> jobs.find(job.ref().namespace(), owner));
   }

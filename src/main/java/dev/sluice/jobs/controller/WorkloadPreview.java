@@ -47,10 +47,7 @@ public final class WorkloadPreview {
 
   /** The kind of an object, if jobs of that kind are queued; a version of it must be served. */
   public Optional<JobKind> kind(String apiVersion, String kind) {
-    return context.registry().enabled().stream()
-        .map(Integration::kind)
-        .filter(known -> known.is(apiVersion, kind))
-        .findFirst();
+    return context.registry().enabled(apiVersion, kind).map(Integration::kind);
   }
 
   /**
@@ -60,22 +57,18 @@ public final class WorkloadPreview {
    *     gives to a new object is added
    */
   public Preview of(ObjectNode job) {
-    return gated(job).map(kind -> of(kind.made(job))).orElseGet(() -> of(GatedKind.Made.one(job)));
-  }
-
-  private Optional<GatedKind> gated(ObjectNode object) {
-    return described(object, GatedKind.class);
+    return described(job, GatedKind.class)
+        .map(kind -> of(kind.made(job)))
+        .orElseGet(() -> of(GatedKind.Made.one(job)));
   }
 
   private <T> Optional<T> described(ObjectNode object, Class<T> type) {
-    return context.registry().enabled().stream()
-        .filter(
-            entry ->
-                entry.kind().is(object.path("apiVersion").asText(), object.path("kind").asText()))
+    return context
+        .registry()
+        .enabled(object.path("apiVersion").asText(), object.path("kind").asText())
         .map(Integration::description)
         .filter(type::isInstance)
-        .map(type::cast)
-        .findFirst();
+        .map(type::cast);
   }
 
   private Preview of(GatedKind.Made made) {

@@ -18,6 +18,23 @@ public interface GatedKind extends JobKindDescription {
    */
   record Made(ObjectNode job, int times, String note) {
 
+    /**
+     * So many jobs as an object says in {@code spec.replicas}, each of which starts by itself.
+     *
+     * @param object whose replicas are made
+     * @param what a replica is, in the plural
+     */
+    public static Made replicas(ObjectNode object, ObjectNode job, String what) {
+      int replicas = Math.max(0, object.path("spec").path("replicas").asInt(1));
+      return new Made(
+          job,
+          replicas,
+          replicas > 1
+              ? "the answer is for all %d %s together; each starts by itself"
+                  .formatted(replicas, what)
+              : "");
+    }
+
     /** An object that is one job. */
     public static Made one(ObjectNode job) {
       return new Made(job, 1, "");

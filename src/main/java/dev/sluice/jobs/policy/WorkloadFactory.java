@@ -38,6 +38,8 @@ public final class WorkloadFactory {
           KueueConstants.WAIT_FOR_PODS_READY,
           FeatureGate.WORKLOAD_LEVEL_WAIT_FOR_PODS_READY);
 
+  private static final String DEADLINE = "activeDeadlineSeconds";
+
   private final JobOptions options;
 
   /** Under the given rules. */
@@ -237,12 +239,12 @@ public final class WorkloadFactory {
    * the spec, or of the run policy that Kubeflow's kinds have there.
    */
   private static Optional<String> deadline(CachedJob job) {
-    if (job.text().isEmpty()) {
+    if (!job.text().contains(DEADLINE)) {
       return Optional.empty();
     }
     JsonNode spec = job.object().path("spec");
     return Stream.of(spec, spec.path("runPolicy"))
-        .map(each -> each.path("activeDeadlineSeconds"))
+        .map(each -> each.path(DEADLINE))
         .filter(seconds -> seconds.isIntegralNumber() && seconds.canConvertToLong())
         .map(seconds -> seconds.longValue() + "s")
         .filter(text -> RunTimeAnnotations.parse(text).isPresent())

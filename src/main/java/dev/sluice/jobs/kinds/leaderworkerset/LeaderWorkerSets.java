@@ -63,13 +63,7 @@ public final class LeaderWorkerSets implements JobIntegration, GatedKind {
   /** Each replica is a group of pods. */
   @Override
   public Made made(ObjectNode set) {
-    int replicas = Math.max(0, set.path("spec").path("replicas").asInt(1));
-    return new Made(
-        set,
-        replicas,
-        replicas > 1
-            ? "the answer is for all " + replicas + " groups together; each starts by itself"
-            : "");
+    return Made.replicas(set, set, "groups");
   }
 
   /** Its controller creates pods, and StatefulSets of pods. */

@@ -31,25 +31,19 @@ public final class Deployments implements GatedKind {
   /** Pods of the template: the webhook of the Deployment has written its queue there. */
   @Override
   public Made made(ObjectNode deployment) {
-    JsonNode spec = deployment.path("spec");
+    JsonNode template = deployment.path("spec").path("template");
     ObjectNode pod = JsonNodeFactory.instance.objectNode();
     pod.put("apiVersion", SinglePod.KIND.apiVersion()).put("kind", SinglePod.KIND.kind());
     ObjectNode metadata =
-        spec.path("template").path("metadata") instanceof ObjectNode given
+        template.path("metadata") instanceof ObjectNode given
             ? given.deepCopy()
             : JsonNodeFactory.instance.objectNode();
     metadata
         .put("namespace", deployment.path("metadata").path("namespace").asText())
         .put("generateName", deployment.path("metadata").path("name").asText() + "-");
     pod.set("metadata", metadata);
-    pod.set("spec", spec.path("template").path("spec"));
-    int replicas = Math.max(0, spec.path("replicas").asInt(1));
-    return new Made(
-        pod,
-        replicas,
-        replicas > 1
-            ? "the answer is for all " + replicas + " pods together; each starts by itself"
-            : "");
+    pod.set("spec", template.path("spec"));
+    return Made.replicas(deployment, pod, "pods");
   }
 
   /** Its controller creates nothing but pods. */
