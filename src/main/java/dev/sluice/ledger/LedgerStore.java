@@ -77,35 +77,32 @@ final class LedgerStore implements AutoCloseable {
    *     so that the observations have to be added again
    */
   List<Attempt> add(List<AttemptObservation> observations) throws SQLException {
-    try {
-      Map<String, Stored> last =
-          last(observations.stream().map(AttemptObservation::uid).distinct().toList());
-      Set<Stored> changed = new LinkedHashSet<>();
-      List<Attempt> ended = new ArrayList<>();
-      for (AttemptObservation observation : observations) {
-        Optional<Stored> known = Optional.ofNullable(last.get(observation.uid()));
-        for (Attempt attempt : Attempt.after(known.map(stored -> stored.attempt), observation)) {
-          Stored stored =
-              known.filter(it -> it.attempt.number() == attempt.number()).orElseGet(Stored::new);
-          if (!attempt.isOpen()) {
-            ended.add(attempt);
-          }
-          stored.attempt = attempt;
-          changed.add(stored);
-          last.put(observation.uid(), stored);
-          known = Optional.of(stored);
+    return inTransaction(() -> addAll(observations));
+  }
+
+  private List<Attempt> addAll(List<AttemptObservation> observations) throws SQLException {
+    Map<String, Stored> last =
+        last(observations.stream().map(AttemptObservation::uid).distinct().toList());
+    Set<Stored> changed = new LinkedHashSet<>();
+    List<Attempt> ended = new ArrayList<>();
+    for (AttemptObservation observation : observations) {
+      Optional<Stored> known = Optional.ofNullable(last.get(observation.uid()));
+      for (Attempt attempt : Attempt.after(known.map(stored -> stored.attempt), observation)) {
+        Stored stored =
+            known.filter(it -> it.attempt.number() == attempt.number()).orElseGet(Stored::new);
+        if (!attempt.isOpen()) {
+          ended.add(attempt);
         }
+        stored.attempt = attempt;
+        changed.add(stored);
+        last.put(observation.uid(), stored);
+        known = Optional.of(stored);
       }
-      write(changed);
-      UsageSums sums = new UsageSums();
-      ended.forEach(sums::add);
-      sums.write(connection);
-      connection.commit();
-      return ended;
-    } catch (SQLException | RuntimeException | Error e) {
-      connection.rollback();
-      throw e;
     }
+    UsageSums sums = new UsageSums();
+    ended.forEach(sums::add);
+    write(changed, sums);
+    return ended;
   }
 
   /**
@@ -114,36 +111,33 @@ final class LedgerStore implements AutoCloseable {
    * @return whether there may be more of them
    */
   boolean sumUp() throws SQLException {
-    try {
-      List<String> uids = new ArrayList<>();
-      try (PreparedStatement select =
-              connection.prepareStatement(
-                  "SELECT DISTINCT p.workload_uid FROM sluice_attempt_amount p"
-                      + " JOIN sluice_attempt a ON a.workload_uid = p.workload_uid"
-                      + " AND a.attempt = p.attempt"
-                      + " WHERE p.reach IS NULL AND a.ended_at IS NOT NULL"
-                      + " FETCH FIRST %d ROWS ONLY".formatted(CHUNK));
-          ResultSet rows = select.executeQuery()) {
-        while (rows.next()) {
-          uids.add(rows.getString(1));
-        }
+    return inTransaction(this::sumSomeUp);
+  }
+
+  private boolean sumSomeUp() throws SQLException {
+    List<String> uids = new ArrayList<>();
+    try (PreparedStatement select =
+            connection.prepareStatement(
+                "SELECT DISTINCT p.workload_uid FROM sluice_attempt_amount p"
+                    + " JOIN sluice_attempt a ON a.workload_uid = p.workload_uid"
+                    + " AND a.attempt = p.attempt"
+                    + " WHERE p.reach IS NULL AND a.ended_at IS NOT NULL"
+                    + " FETCH FIRST %d ROWS ONLY".formatted(CHUNK));
+        ResultSet rows = select.executeQuery()) {
+      while (rows.next()) {
+        uids.add(rows.getString(1));
       }
-      UsageSums sums = new UsageSums();
-      List<Stored> changed = new ArrayList<>();
-      for (Stored stored : locked(uids, "a.ended_at IS NOT NULL", Optional.empty())) {
-        if (stored.summed.isEmpty()) {
-          sums.add(stored.attempt);
-          changed.add(stored);
-        }
-      }
-      write(changed);
-      sums.write(connection);
-      connection.commit();
-      return !uids.isEmpty();
-    } catch (SQLException | RuntimeException | Error e) {
-      connection.rollback();
-      throw e;
     }
+    UsageSums sums = new UsageSums();
+    List<Stored> changed = new ArrayList<>();
+    for (Stored stored : locked(uids, "a.ended_at IS NOT NULL", Optional.empty())) {
+      if (stored.summed.isEmpty()) {
+        sums.add(stored.attempt);
+        changed.add(stored);
+      }
+    }
+    write(changed, sums);
+    return !uids.isEmpty();
   }
 
   /** An attempt, and how much of it is in the database. */
@@ -349,7 +343,7 @@ final class LedgerStore implements AutoCloseable {
     }
   }
 
-  private void write(Collection<Stored> changed) throws SQLException {
+  private void write(Collection<Stored> changed, UsageSums sums) throws SQLException {
     try (PreparedStatement insert =
             connection.prepareStatement(
                 "INSERT INTO sluice_attempt (version, namespace, workload, local_queue,"
@@ -391,7 +385,8 @@ final class LedgerStore implements AutoCloseable {
           }
         }
         for (int part = 0; part < attempt.parts().size(); part++) {
-          writePart(part < stored.parts ? updatePart : insertPart, attempt, part, stored.parts);
+          PreparedStatement writing = part < stored.parts ? updatePart : insertPart;
+          writePart(writing, stored, part, sums.group(attempt, attempt.parts().get(part)));
         }
       }
       // an attempt that another process began at the same time violates the key
@@ -405,6 +400,7 @@ final class LedgerStore implements AutoCloseable {
       insertPart.executeBatch();
       updatePart.executeBatch();
     }
+    sums.write(connection);
   }
 
   private static void write(PreparedStatement statement, Stored stored) throws SQLException {
@@ -444,10 +440,12 @@ final class LedgerStore implements AutoCloseable {
   }
 
   private static void writePart(
-      PreparedStatement statement, Attempt attempt, int number, int present) throws SQLException {
+      PreparedStatement statement, Stored stored, int number, Optional<UUID> group)
+      throws SQLException {
+    Attempt attempt = stored.attempt;
     Part part = attempt.parts().get(number);
     int place = 1;
-    if (number >= present) {
+    if (number >= stored.parts) {
       statement.setString(place++, part.amount().flavor());
       statement.setString(place++, part.amount().resource());
       statement.setLong(place++, part.amount().amount());
@@ -462,7 +460,6 @@ final class LedgerStore implements AutoCloseable {
     } else {
       statement.setInt(place++, UsageSums.reach(part));
     }
-    Optional<UUID> group = UsageSums.group(attempt, part);
     if (group.isPresent()) {
       statement.setObject(place++, group.get());
     } else {
@@ -546,57 +543,52 @@ final class LedgerStore implements AutoCloseable {
   private int delete(String condition, Object value) throws SQLException {
     int deleted = 0;
     for (int more = 1; more > 0; deleted += more) {
-      more = deleteSome(condition, value);
+      more = inTransaction(() -> deleteSome(condition, value));
     }
-    try (PreparedStatement forget =
-        connection.prepareStatement(
-            "DELETE FROM sluice_usage_group WHERE id NOT IN (SELECT group_id FROM"
-                + " sluice_usage_day)")) {
-      if (deleted > 0) {
-        forget.executeUpdate();
-      }
-      connection.commit();
-    } catch (SQLException | RuntimeException | Error e) {
-      connection.rollback();
-      throw e;
+    if (deleted > 0) {
+      inTransaction(this::forgetGroups);
     }
     return deleted;
   }
 
-  private int deleteSome(String condition, Object value) throws SQLException {
-    try {
-      List<String> uids = new ArrayList<>();
-      try (PreparedStatement select =
-          connection.prepareStatement(
-              "SELECT DISTINCT a.workload_uid FROM sluice_attempt a WHERE %s FETCH FIRST %d ROWS ONLY"
-                  .formatted(condition, CHUNK))) {
-        select.setObject(1, value);
-        try (ResultSet rows = select.executeQuery()) {
-          while (rows.next()) {
-            uids.add(rows.getString(1));
-          }
-        }
-      }
-      List<Stored> all = locked(uids, condition, Optional.of(value));
-      UsageSums sums = new UsageSums();
-      try (PreparedStatement delete =
-          connection.prepareStatement(
-              "DELETE FROM sluice_attempt WHERE workload_uid = ? AND attempt = ?")) {
-        for (Stored each : all) {
-          each.summed.forEach(part -> sums.subtract(each.attempt, part));
-          delete.setString(1, each.attempt.uid());
-          delete.setInt(2, each.attempt.number());
-          delete.addBatch();
-        }
-        delete.executeBatch();
-      }
-      sums.write(connection);
-      connection.commit();
-      return all.size();
-    } catch (SQLException | RuntimeException | Error e) {
-      connection.rollback();
-      throw e;
+  /** Deletes the groups that are in no sum any more; returns how many. */
+  private int forgetGroups() throws SQLException {
+    try (PreparedStatement forget =
+        connection.prepareStatement(
+            "DELETE FROM sluice_usage_group WHERE id NOT IN (SELECT group_id FROM"
+                + " sluice_usage_day)")) {
+      return forget.executeUpdate();
     }
+  }
+
+  private int deleteSome(String condition, Object value) throws SQLException {
+    List<String> uids = new ArrayList<>();
+    try (PreparedStatement select =
+        connection.prepareStatement(
+            "SELECT DISTINCT a.workload_uid FROM sluice_attempt a WHERE %s FETCH FIRST %d ROWS ONLY"
+                .formatted(condition, CHUNK))) {
+      select.setObject(1, value);
+      try (ResultSet rows = select.executeQuery()) {
+        while (rows.next()) {
+          uids.add(rows.getString(1));
+        }
+      }
+    }
+    List<Stored> all = locked(uids, condition, Optional.of(value));
+    UsageSums sums = new UsageSums();
+    try (PreparedStatement delete =
+        connection.prepareStatement(
+            "DELETE FROM sluice_attempt WHERE workload_uid = ? AND attempt = ?")) {
+      for (Stored each : all) {
+        each.summed.forEach(part -> sums.subtract(each.attempt, part));
+        delete.setString(1, each.attempt.uid());
+        delete.setInt(2, each.attempt.number());
+        delete.addBatch();
+      }
+      delete.executeBatch();
+    }
+    sums.write(connection);
+    return all.size();
   }
 
   /**
@@ -797,6 +789,12 @@ final class LedgerStore implements AutoCloseable {
    */
   int setPrices(Map<FlavorResource, BigDecimal> prices, Instant now) throws SQLException {
     Map<FlavorResource, BigDecimal> before = prices();
+    return inTransaction(() -> changePrices(before, prices, now));
+  }
+
+  private int changePrices(
+      Map<FlavorResource, BigDecimal> before, Map<FlavorResource, BigDecimal> prices, Instant now)
+      throws SQLException {
     int changes = 0;
     try (PreparedStatement end =
             connection.prepareStatement(
@@ -834,8 +832,22 @@ final class LedgerStore implements AutoCloseable {
           begin.executeUpdate();
         }
       }
-      connection.commit();
       return changes;
+    }
+  }
+
+  /** What is done in one transaction. */
+  @FunctionalInterface
+  private interface Work<T> {
+    T run() throws SQLException;
+  }
+
+  /** Does all of some work or nothing. */
+  private <T> T inTransaction(Work<T> work) throws SQLException {
+    try {
+      T result = work.run();
+      connection.commit();
+      return result;
     } catch (SQLException | RuntimeException | Error e) {
       connection.rollback();
       throw e;

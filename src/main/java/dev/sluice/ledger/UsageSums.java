@@ -45,6 +45,9 @@ final class UsageSums {
 
   private final Map<UUID, Group> groups = new HashMap<>();
 
+  /** The names that were worked out: one for each part that is written, and added or taken. */
+  private final Map<Group, UUID> ids = new HashMap<>();
+
   private boolean taken;
 
   /** In one order for all writers, so that no two of them wait for each other. */
@@ -119,8 +122,12 @@ final class UsageSums {
   }
 
   /** The group of a part of an attempt; empty if it is in no sum. */
-  static Optional<UUID> group(Attempt attempt, Part part) {
-    return groupOf(attempt, part).map(Group::id);
+  Optional<UUID> group(Attempt attempt, Part part) {
+    return groupOf(attempt, part).map(this::id);
+  }
+
+  private UUID id(Group group) {
+    return ids.computeIfAbsent(group, Group::id);
   }
 
   private static Optional<Group> groupOf(Attempt attempt, Part part) {
@@ -153,7 +160,7 @@ final class UsageSums {
     if (group.isEmpty() || part.amount().amount() == 0) {
       return;
     }
-    UUID id = group.get().id();
+    UUID id = id(group.get());
     long from = part.from().toEpochMilli();
     long to = to(part);
     long runFrom =
