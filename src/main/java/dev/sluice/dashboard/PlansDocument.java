@@ -355,7 +355,7 @@ final class PlansDocument {
         .orElse(object.path("none"));
   }
 
-  private static String shown(String text) {
+  static String shown(String text) {
     return TextLimits.shown(text, LONGEST);
   }
 

@@ -3,7 +3,6 @@ package dev.sluice.dashboard;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
-import dev.sluice.api.TextLimits;
 import dev.sluice.api.json.JsonFields;
 import java.math.BigDecimal;
 import java.time.DateTimeException;
@@ -15,7 +14,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Map.Entry;
-import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.TreeMap;
 
 /**
@@ -27,7 +26,6 @@ final class UsageByDay {
   /** The most groups of a resource that are plotted. */
   private static final int MOST_PLOTS = 12;
 
-  private static final int LONGEST = 512;
   private static final String COST = "cost";
   private static final String RESERVED = "reserved";
   private static final String RESOURCE = "resource";
@@ -53,17 +51,17 @@ final class UsageByDay {
   void add(JsonNode row, String group) {
     Line line =
         new Line(
-            shown(JsonFields.text(row.path("by"), group)),
-            shown(JsonFields.text(row, "flavor")),
-            shown(JsonFields.text(row, RESOURCE)));
+            PlansDocument.shown(JsonFields.text(row.path("by"), group)),
+            PlansDocument.shown(JsonFields.text(row, "flavor")),
+            PlansDocument.shown(JsonFields.text(row, RESOURCE)));
     BigDecimal[] sum = sums.computeIfAbsent(line, any -> zeros());
     for (int i = 0; i < sum.length; i++) {
       sum[i] = sum[i].add(number(row, AMOUNTS.get(i)));
     }
-    Optional<Integer> day = day(JsonFields.text(row, "since"));
+    OptionalInt day = day(JsonFields.text(row, "since"));
     if (day.isPresent()) {
-      plot(line.resource(), line.group(), day.get(), number(row, RESERVED));
-      plot(COST, line.group(), day.get(), number(row, COST));
+      plot(line.resource(), line.group(), day.getAsInt(), number(row, RESERVED));
+      plot(COST, line.group(), day.getAsInt(), number(row, COST));
     }
   }
 
@@ -81,24 +79,24 @@ final class UsageByDay {
     }
   }
 
-  private Optional<Integer> day(String since) {
+  private OptionalInt day(String since) {
     try {
       long day = Math.floorDiv(Duration.between(begin, Instant.parse(since)).toSeconds(), 86_400);
-      return day < 0 || day >= days ? Optional.empty() : Optional.of((int) day);
+      return day < 0 || day >= days ? OptionalInt.empty() : OptionalInt.of((int) day);
     } catch (DateTimeException | ArithmeticException e) {
-      return Optional.empty();
+      return OptionalInt.empty();
     }
   }
 
   private static BigDecimal number(JsonNode row, String field) {
     try {
-      return new BigDecimal(TextLimits.shown(JsonFields.text(row, field), LONGEST));
+      return new BigDecimal(PlansDocument.shown(JsonFields.text(row, field)));
     } catch (NumberFormatException e) {
       return BigDecimal.ZERO;
     }
   }
 
-  /** Writes the rows, those of the largest cost first of each group, and the plots. */
+  /** Writes the rows in the order of groups, and the plots, those that used most first. */
   void write(ObjectNode document, int most) {
     ArrayNode rows = document.putArray("rows");
     sums.entrySet().stream()
@@ -136,9 +134,5 @@ final class UsageByDay {
                     Arrays.stream(each.getValue()).forEach(values::add);
                   });
         });
-  }
-
-  private static String shown(String text) {
-    return TextLimits.shown(text, LONGEST);
   }
 }

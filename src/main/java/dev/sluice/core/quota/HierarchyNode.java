@@ -89,15 +89,6 @@ abstract sealed class HierarchyNode permits QuotaNode {
     return node;
   }
 
-  /** Whether this node is another one, or above it. */
-  public final boolean isAbove(QuotaNode other) {
-    HierarchyNode node = other;
-    while (node != null && node != this) {
-      node = node.parent;
-    }
-    return node == this;
-  }
-
   /** Names from the root of the tree down to this node. */
   public final List<String> path() {
     List<String> names = new ArrayList<>();
