@@ -252,7 +252,13 @@ final class ReferenceEngine {
       case SchedulerEvent.RunBounded(var id, var bound) -> {
         // Nobody starts before a head here; NaiveBackfill knows who may.
         bounds.put(id.uid(), bound);
-        world.reservations.bound(id.uid(), bound, world.workloads.containsKey(id.uid()));
+        ReferenceEntry bounded = world.workloads.get(id.uid());
+        world.reservations.bound(id.uid(), bound, bounded != null);
+        if (bounded != null
+            && bounded.holding != null
+            && world.queues.containsKey(bounded.holding.clusterQueue())) {
+          parking.endWaitsIn(world.tree().tree(bounded.holding.clusterQueue()));
+        }
       }
       case SchedulerEvent.PlacementRefused refused ->
           throw new IllegalArgumentException("no second pass here: " + refused);
@@ -512,6 +518,7 @@ final class ReferenceEngine {
       world.bringBackThoseInOrder();
     }
     world.inLine();
+    parking.forgetThePassed();
   }
 
   /** One cycle: what was decided, in order. */

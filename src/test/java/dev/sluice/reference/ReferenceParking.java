@@ -8,6 +8,7 @@ import dev.sluice.reference.ReferenceAssigner.Result;
 import dev.sluice.reference.ReferenceEngine.Waking;
 import dev.sluice.reference.ReferenceEntry.EquivalenceClass;
 import java.time.Instant;
+import java.util.Collection;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.Map;
@@ -202,6 +203,16 @@ final class ReferenceParking {
         });
   }
 
+  /** A run ends at another time: who waits for a cheaper flavor in its tree is looked at. */
+  void endWaitsIn(Collection<String> queues) {
+    for (String queue : queues) {
+      parked
+          .getOrDefault(queue, new HashMap<>())
+          .values()
+          .removeIf(result -> result.again().isPresent());
+    }
+  }
+
   /** Whoever takes the cheaper flavor, or gives it back, ends the wait for it. */
   void endWaitsForWhatWasTaken(ReferenceTree tree) {
     parked.forEach(
@@ -237,6 +248,7 @@ final class ReferenceParking {
         .removeIf(
             each ->
                 world.waitingIn(each.getKey()).stream()
+                    .filter(entry -> !world.comesBack(entry))
                     .findFirst()
                     .filter(head -> !head.id.uid().equals(each.getValue().uid()))
                     .isPresent());

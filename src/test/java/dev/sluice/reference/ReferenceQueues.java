@@ -215,10 +215,14 @@ final class ReferenceQueues {
     inLine();
   }
 
+  /** Whether this one is in line only if nothing holds it when the next cycle begins. */
+  boolean comesBack(ReferenceEntry entry) {
+    return (budgets.released || reservations.released) && broughtBack.contains(entry);
+  }
+
   /** Whether the next cycle sets this one aside once more before it looks at anybody. */
   boolean isHeldAgain(ReferenceEntry entry) {
-    return (budgets.released || reservations.released)
-        && broughtBack.contains(entry)
+    return comesBack(entry)
         && entry.waits()
         && queueOf(entry).isPresent()
         && setAsideByBudget(entry);

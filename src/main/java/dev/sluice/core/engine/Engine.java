@@ -345,8 +345,10 @@ public final class Engine {
           secondPasses.refused(id, now, workloads::requeueReplacement);
       case SchedulerEvent.RunBounded(var id, var bound) -> {
         plannedStarts.bound(id.uid(), bound);
-        if (workloads.find(id.uid()) != null) {
+        WorkloadEntry entry = workloads.find(id.uid());
+        if (entry != null) {
           reservations.reservations().boundChanged();
+          runEndChanged(entry.reservation);
         }
       }
       case SchedulerEvent.TimePassed(var instant) -> {
@@ -443,6 +445,14 @@ public final class Engine {
           false;
       default -> true;
     };
+  }
+
+  private void runEndChanged(@Nullable Reservation reservation) {
+    ClusterQueueCache queue =
+        reservation == null ? null : specRegistry.cacheOf(reservation.clusterQueue());
+    if (queue != null) {
+      waiting.runEndChanged(queue.node());
+    }
   }
 
   private void usageChanged(TopologyCache.UsageChange change) {
@@ -657,8 +667,13 @@ public final class Engine {
       reconsiderFreed();
     }
     if (reservations.isReleased()) {
+      boolean flavorsMayBeOpen = reservations.reservations().isReleased();
       reservations.lookedAgain();
       reconsiderIneligible();
+      if (flavorsMayBeOpen) {
+        // A head that others keep waiting in one flavor may get another one.
+        reservations.queues().forEach(queue -> waiting.activateClaims(queue.node().root()));
+      }
     }
     if (!deciding) {
       return CycleHeads.none();

@@ -7,6 +7,7 @@ import dev.sluice.core.model.Instants;
 import dev.sluice.core.model.PreemptionProtection;
 import dev.sluice.core.queue.ClusterQueueCache;
 import dev.sluice.core.queue.EquivalenceClass;
+import dev.sluice.core.quota.QuotaNode;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -19,9 +20,9 @@ import org.jspecify.annotations.Nullable;
 /**
  * Classes that wait for a cheaper flavor (docs/prices.md#waiting-for-a-cheaper-flavor): they are
  * looked at when that was expected to be free, when the first of them has waited for as long as it
- * may, and when quota of their tree was taken or released, because whoever takes the cheaper flavor
- * ends the wait for it. All follows from why a class is inadmissible, so it is no part of an
- * exported state.
+ * may, when quota of their tree was taken or released, because whoever takes the cheaper flavor
+ * ends the wait for it, and when a run in their tree is expected to end at another time. All
+ * follows from why a class is inadmissible, so it is no part of an exported state.
  */
 final class CheaperWaits {
 
@@ -65,6 +66,11 @@ final class CheaperWaits {
   /** Removes the classes in whose trees quota was taken or released, in the same order. */
   List<InadmissibleIndex.InadmissibleQueue> changed(Queues known, Changes changes) {
     return take(known, (equivalenceClass, queue, cycle) -> changes.since(queue, cycle));
+  }
+
+  /** Removes the classes that wait in the tree with this root, in the same order. */
+  List<InadmissibleIndex.InadmissibleQueue> in(QuotaNode root, Queues known) {
+    return take(known, (equivalenceClass, queue, cycle) -> queue.node().root() == root);
   }
 
   /** Whether {@link #changed} would return any. */

@@ -198,6 +198,11 @@ public final class WaitingWorkloads {
     requeue(cheaperWaits.due(now, context::queue));
   }
 
+  /** Records that a run in the tree of a node is expected to end at another time. */
+  public void runEndChanged(QuotaNode node) {
+    requeue(cheaperWaits.in(node.root(), context::queue));
+  }
+
   private void requeue(List<InadmissibleIndex.InadmissibleQueue> classes) {
     for (InadmissibleIndex.InadmissibleQueue each : classes) {
       inadmissibleIndex.remove(each);

@@ -186,6 +186,26 @@ class ReservedCapacityTest {
   }
 
   @Test
+  void aHeadBehindOthersGetsAFlavorThatIsNoLongerKept() {
+    world.flavor("g");
+    world.queue("strict", "c", QueueingStrategy.STRICT_FIFO, SchedulerFixture.quota("g", 10));
+    world.queue("other", "c", SchedulerFixture.quota("f", 5), SchedulerFixture.quota("g", 0));
+    world.submit("runs", "strict", 3);
+    assertThat(world.admitted()).containsExactly("runs");
+    keep(
+        new ReservedCapacity(
+            "w", new Scope.OfFlavors(Set.of("f")), Users.NOBODY, false, List.of(from(60, 120))));
+    world.submit("large", "strict", 10);
+    world.submit("small", "other", 4);
+    assertThat(world.admitted()).as("large keeps g free, and the window f").isEmpty();
+    assertThat(detail("small")).doesNotStartWith("CapacityReserved");
+
+    keep();
+    assertThat(world.admitted()).containsExactly("small");
+    assertThat(world.admission("small").podSets().getFirst().flavors()).containsEntry("cpu", "f");
+  }
+
+  @Test
   void whoWouldBeInTheWayOfOneFlavorGetsAnother() {
     world.flavor("g");
     world.queue("q", "", SchedulerFixture.quota("f", 10), SchedulerFixture.quota("g", 5));
