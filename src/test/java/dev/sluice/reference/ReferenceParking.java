@@ -203,6 +203,15 @@ final class ReferenceParking {
         });
   }
 
+  /**
+   * Whether one waits for a cheaper flavor, and isn't looked at yet whatever is expected by now: a
+   * run that takes longer than its bound is expected to end later and later.
+   */
+  boolean waitsForCheaper(ReferenceEntry entry, String queue) {
+    Result result = parked.getOrDefault(queue, Map.of()).get(entry.equivalenceClass());
+    return result != null && result.again().isPresent();
+  }
+
   /** A run ends at another time: who waits for a cheaper flavor in its tree is looked at. */
   void endWaitsIn(Collection<String> queues) {
     for (String queue : queues) {

@@ -169,6 +169,7 @@ final class ReferenceQuestions {
     if (!world.namespaceMatches(entry)
         || entry.workload().defect().isPresent()
         || world.atLocalLimit(entry)
+        || parking.waitsForCheaper(entry, queue.name())
         || tree().atWorkloadLimit(queue.name(), world.queuesOfHolders())
         || (queue.rules().blocksUntilReady() && world.awaitsPods(queue.name()))) {
       return false;

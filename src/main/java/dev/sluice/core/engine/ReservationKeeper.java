@@ -132,6 +132,13 @@ final class ReservationKeeper implements BudgetCheck, Reservations.Lookup {
   }
 
   @Override
+  public void preempted(List<PreemptionTarget> targets) {
+    if (!reservations.isEmpty()) {
+      reservations.preempted(uids(targets));
+    }
+  }
+
+  @Override
   public @Nullable ClusterQueueCache queue(String name) {
     return specRegistry.cacheOf(name);
   }

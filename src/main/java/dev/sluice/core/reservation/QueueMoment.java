@@ -58,6 +58,7 @@ final class QueueMoment {
   private final ClusterQueueCache keptQueue;
   private final List<ReservedCapacity> kept;
   private final List<Run> admissions;
+  private final Set<String> evictions;
 
   /** All runs of the tree; null until somebody asks. */
   private @Nullable List<Run> runs;
@@ -68,18 +69,25 @@ final class QueueMoment {
    * @param keptQueue the queue
    * @param kept what is kept of it at the time, the first one first
    * @param admissions the heads that this cycle has admitted
+   * @param evictions UIDs of the Workloads that it has evicted
    */
   QueueMoment(
       Reservations.Lookup lookup,
       Times times,
       ClusterQueueCache keptQueue,
       List<ReservedCapacity> kept,
-      List<Run> admissions) {
+      List<Run> admissions,
+      Set<String> evictions) {
     this.lookup = lookup;
     this.times = times;
     this.keptQueue = keptQueue;
     this.kept = kept;
     this.admissions = admissions;
+    this.evictions = evictions;
+  }
+
+  private boolean isEvicted(QuotaHolder holder) {
+    return holder.evicted() || evictions.contains(holder.id().uid());
   }
 
   private List<Run> runs() {
@@ -107,7 +115,7 @@ final class QueueMoment {
     return runs().stream()
         .filter(
             run ->
-                run.holder().evicted()
+                isEvicted(run.holder())
                     || targets.contains(run.holder().id().uid())
                     || end(run.holder()) <= times.at()
                     || (times.at() > times.now() && isOnLoan(run) && mayBePreempted(run)))
@@ -212,7 +220,7 @@ final class QueueMoment {
     }
     long used = 0;
     for (QuotaHolder holder : holders) {
-      if (!holder.evicted()
+      if (!isEvicted(holder)
           && end(holder) > times.at()
           && isFirst(reserved, pair, holder.localQueue(), holder.priority())) {
         used = ResourceAmounts.add(used, holder.amountOf(pair));

@@ -94,6 +94,9 @@ public final class Reservations {
   /** The heads that this cycle has admitted, which aren't holders yet. */
   private final List<QueueMoment.Run> admissions = new ArrayList<>();
 
+  /** UIDs of the Workloads that this cycle has evicted. */
+  private final Set<String> evictions = new HashSet<>();
+
   /** What may concern Workloads of a tree, by its root; found out when somebody asks. */
   private final Map<QuotaNode, List<ReservedCapacity>> byTree = new HashMap<>();
 
@@ -256,9 +259,19 @@ public final class Reservations {
     }
   }
 
-  /** Forgets who was admitted: from now on they are holders. */
+  /**
+   * Records that the cycle evicts Workloads.
+   *
+   * @param targets their UIDs
+   */
+  public void preempted(Set<String> targets) {
+    evictions.addAll(targets);
+  }
+
+  /** Forgets who was admitted and evicted: from now on the holders tell. */
   public void endCycle() {
     admissions.clear();
+    evictions.clear();
   }
 
   /** The nodes that a Workload of a queue may not get, because it would be in a window's way. */
@@ -461,7 +474,8 @@ public final class Reservations {
         new QueueMoment.Times(micros(now), at),
         keptQueue,
         near(keptQueue).stream().filter(each -> keeps(each, keptQueue, keptAt)).toList(),
-        admissions);
+        admissions,
+        evictions);
   }
 
   private static boolean keeps(ReservedCapacity reserved, ClusterQueueCache keptQueue, long at) {

@@ -51,4 +51,7 @@ public interface BudgetCheck {
 
   /** Records that the cycle admits a head, so that no later one is promised the same. */
   void admitted(QueuedWorkload workload, ClusterQueueCache queue, List<PairAmount> usage);
+
+  /** Records that the cycle evicts Workloads for a head: to later ones they are gone. */
+  default void preempted(List<PreemptionTarget> targets) {}
 }

@@ -431,6 +431,7 @@ public final class SchedulingCycle {
       NominatedWorkload entry, List<PreemptionTarget> preemptionTargets) {
     QuotaNode node = entry.queue().node();
     cycleReservations.addTargets(node, preemptionTargets);
+    budgets.preempted(preemptionTargets);
     cycleReservations.reserve(node, entry.assignment().usage(), entry.guaranteed());
     cycleReservations.reserve(node, entry.assignment().places());
     return new CycleOutcome.PendingPreemption(

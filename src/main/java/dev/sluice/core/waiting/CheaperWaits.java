@@ -69,8 +69,8 @@ final class CheaperWaits {
   }
 
   /** Removes the classes that wait in the tree with this root, in the same order. */
-  List<InadmissibleIndex.InadmissibleQueue> in(QuotaNode root, Queues known) {
-    return take(known, (equivalenceClass, queue, cycle) -> queue.node().root() == root);
+  List<InadmissibleIndex.InadmissibleQueue> in(QuotaNode rootNode, Queues known) {
+    return take(known, (equivalenceClass, queue, cycle) -> queue.node().root() == rootNode);
   }
 
   /** Whether {@link #changed} would return any. */

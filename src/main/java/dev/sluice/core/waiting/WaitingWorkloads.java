@@ -198,9 +198,16 @@ public final class WaitingWorkloads {
     requeue(cheaperWaits.due(now, context::queue));
   }
 
-  /** Records that a run in the tree of a node is expected to end at another time. */
+  /**
+   * Records that a run in the tree of a node is expected to end at another time: who waits for a
+   * cheaper flavor, or holds a claim on a dearer one, may choose another flavor.
+   */
   public void runEndChanged(QuotaNode node) {
     requeue(cheaperWaits.in(node.root(), context::queue));
+    if (activeQueues.claimsIn(node.root()).stream()
+        .anyMatch(head -> head.queue().spec().rules().cheapest().isPresent())) {
+      activeQueues.activate(node);
+    }
   }
 
   private void requeue(List<InadmissibleIndex.InadmissibleQueue> classes) {

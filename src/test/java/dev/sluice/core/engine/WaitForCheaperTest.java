@@ -167,41 +167,6 @@ class WaitForCheaperTest {
   }
 
   @Test
-  void aWorkloadStopsWaitingWhenTheRunBeforeItTakesLonger() {
-    SchedulerFixture scheduler = new SchedulerFixture();
-    for (String flavor : List.of("cheap", "dear")) {
-      scheduler.flavor(flavor);
-      scheduler.engine.apply(
-          new SchedulerEvent.PricesChanged(
-              flavor, Map.of("cpu", BigDecimal.valueOf(flavor.equals("cheap") ? 1 : 2))));
-    }
-    scheduler.queue(
-        "q",
-        "",
-        QueueingStrategy.BEST_EFFORT_FIFO,
-        QueueRules.DEFAULT.withCheapest(
-            Optional.of(new CheapestFirst(Optional.of(Duration.ofMinutes(10))))),
-        SchedulerFixture.quota("cheap", 4),
-        SchedulerFixture.quota("dear", 4));
-    scheduler.passed(Duration.ZERO);
-    bound(scheduler, Duration.ofMinutes(2));
-    scheduler.submit("first", "q", 4);
-    scheduler.submit("second", "q", 4);
-    assertThat(scheduler.admitted()).containsExactly("first");
-
-    bound(scheduler, Duration.ofMinutes(5));
-    assertThat(scheduler.admitted()).isEmpty();
-    bound(scheduler, Duration.ofMinutes(30));
-    assertThat(scheduler.admitted()).containsExactly("second");
-  }
-
-  private static void bound(SchedulerFixture scheduler, Duration limit) {
-    scheduler.engine.apply(
-        new SchedulerEvent.RunBounded(
-            new WorkloadId("uid-first", "ns", "first"), RunBound.of(limit)));
-  }
-
-  @Test
   void nobodyWaitsLongerThanTheToleratedDelay() {
     int waits = 0;
     for (long seed = 1; seed <= WORLDS; seed++) {
