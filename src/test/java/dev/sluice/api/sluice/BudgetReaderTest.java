@@ -12,6 +12,7 @@ import java.math.BigDecimal;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Specs of Budgets, whoever wrote them, and what is said about them. */
 class BudgetReaderTest {
@@ -84,10 +85,18 @@ class BudgetReaderTest {
     assertThat(limit.counts("steady", "memory")).isFalse();
   }
 
-  @Test
-  void aThousandDigitsAreNoQuantity() throws IOException {
-    BudgetReader.Reading reading =
-        read(SCOPE + "limits: [{resource: cpu, hours: '" + "9".repeat(1_000) + "'}]");
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "limits: [{resource: cpu, hours: '%s'}]",
+        "limits: [{resource: cpu, hours: '0.%s'}]",
+        "limits: [{cost: '%s'}]",
+        "limits: [{cost: '0.%s'}]",
+        LIMITS + ", carryOver: {upTo: '0.%s'}",
+        LIMITS + ", notify: ['0.%s']"
+      })
+  void aThousandDigitsAreNoQuantity(String spec) throws IOException {
+    BudgetReader.Reading reading = read(SCOPE + spec.formatted("9".repeat(1_000)));
     assertThat(reading.faults()).hasSize(1);
     assertThat(reading.faults().getFirst().value()).hasSizeLessThan(80);
   }

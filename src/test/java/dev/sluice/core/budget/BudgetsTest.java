@@ -10,6 +10,7 @@ import dev.sluice.core.model.BudgetSpec.Scope;
 import dev.sluice.core.model.BudgetSpec.Unit;
 import dev.sluice.core.model.Explanation;
 import dev.sluice.core.model.FlavorResource;
+import dev.sluice.core.model.LabelSelector;
 import dev.sluice.core.model.LocalQueueId;
 import java.math.BigDecimal;
 import java.time.Duration;
@@ -36,12 +37,12 @@ class BudgetsTest {
             new Budgets.ScopeLookup() {
               @Override
               public List<String> cohortsAbove(String clusterQueue) {
-                return List.of();
+                return List.of("cohort-of-" + clusterQueue, "root");
               }
 
               @Override
               public Map<String, String> labels(String namespace) {
-                return Map.of();
+                return Map.of("team", namespace);
               }
             });
     budgets.timePassed(START);
@@ -94,6 +95,50 @@ class BudgetsTest {
     budgets.changed("a", null);
     assertThat(refusal(6, HOUR)).isEmpty();
     assertThat(refusal(7, HOUR)).contains("4 spent and 0 reserved");
+  }
+
+  private void declare(String name, Scope scope) {
+    BudgetSpec spec = spec(10, "0", true);
+    budgets.declare(
+        new BudgetSpec(
+            name,
+            scope,
+            spec.limits(),
+            spec.period(),
+            spec.carryOver(),
+            spec.holds(),
+            spec.reserves()),
+        Optional.empty());
+  }
+
+  /** Names that are the same in another namespace, or another branch of the tree, are not. */
+  @Test
+  void nobodySpendsTheBudgetOfAnotherTeam() {
+    declare("local", new Scope.OfLocalQueue(new LocalQueueId("ns", "lq")));
+    declare(
+        "labels",
+        new Scope.OfNamespaces(
+            new LabelSelector.Requirements(
+                List.of(
+                    new LabelSelector.LabelRequirement(
+                        "team", LabelSelector.LabelRequirement.Operator.IN, List.of("ns"))))));
+    declare("queue", new Scope.OfClusterQueue("queue"));
+    declare("cohort", new Scope.OfCohort("cohort-of-queue"));
+    Budgets.Use others =
+        new Budgets.Use(
+            "queue-2",
+            new LocalQueueId("ns-2", "lq"),
+            Map.of(new FlavorResource("f", "cpu"), 1_000_000L));
+    assertThat(budgets.refusal(others, HOUR)).as("larger than all budgets").isEmpty();
+    budgets.changed("theirs", others);
+    budgets.starts("theirs", HOUR);
+    assertThat(refusal(10, HOUR)).as("all of it is left").isEmpty();
+    start("ours", 10, HOUR);
+    for (String name : List.of("cohort", "labels", "local", "queue")) {
+      assertThat(refusal(1, HOUR)).startsWith("BudgetExhausted: Budget " + name + " ");
+      budgets.remove(name);
+    }
+    assertThat(refusal(1, HOUR)).as("no budget is left").isEmpty();
   }
 
   @Test
