@@ -38,7 +38,7 @@ public final class PodRecordsTable {
   private final PodAccounts accounts =
       new PodAccounts(
           workloads,
-          new AdmissionComparison(AdmittedRequests.PLAIN, workload -> false),
+          new AdmissionComparison(AdmittedRequests.PLAIN, workload -> false, false),
           changed::add);
   private final PodRecordParser parser =
       new PodRecordParser(AdmittedRequests.PLAIN, image -> false);
@@ -128,7 +128,7 @@ public final class PodRecordsTable {
       Account account = new Account("team", "uid-of-job-" + job);
       long start = cpu();
       boolean exceeds =
-          new AdmissionComparison(AdmittedRequests.PLAIN, workload -> false)
+          new AdmissionComparison(AdmittedRequests.PLAIN, workload -> false, false)
               .within(accounts.charge(account), accounts.podsOf(account));
       looked += cpu() - start;
       if (!exceeds) {

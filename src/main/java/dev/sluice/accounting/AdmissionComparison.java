@@ -27,8 +27,11 @@ import java.util.function.Predicate;
  * @param requests counts requests as quota does
  * @param summed whether a pod set of a Workload stands for any number of pods that request its
  *     amounts together, as that of a Workflow does: such pods are not counted
+ * @param releasesFast whether a pod that is a job itself needs no quota once it is being deleted
+ *     (gate {@code FastQuotaReleaseInPodIntegration})
  */
-public record AdmissionComparison(AdmittedRequests requests, Predicate<CachedWorkload> summed) {
+public record AdmissionComparison(
+    AdmittedRequests requests, Predicate<CachedWorkload> summed, boolean releasesFast) {
 
   /** The longest grace period in which a pod may terminate beside the pod that replaces it. */
   public static final long TOLERATED_GRACE_SECONDS = 30;
@@ -117,14 +120,16 @@ public record AdmissionComparison(AdmittedRequests requests, Predicate<CachedWor
    * they may be replaced meanwhile.
    *
    * @param pods pods that run, or may be bound to a node at any moment
+   * @param released whether those that terminate have given their quota back: then they are left
+   *     out as long as their grace period isn't over, however long it is
    */
-  public Finding find(Charge charge, Collection<PodRecord> pods, Instant now) {
+  public Finding find(Charge charge, Collection<PodRecord> pods, boolean released, Instant now) {
     List<PodRecord> tolerated = new ArrayList<>();
     List<PodRecord> counted = new ArrayList<>();
     for (PodRecord pod : pods) {
-      (endsSoon(pod, now) ? tolerated : counted).add(pod);
+      ((released ? ends(pod, now) : endsSoon(pod, now)) ? tolerated : counted).add(pod);
     }
-    if (!within(charge, tolerated)) {
+    if (!released && !within(charge, tolerated)) {
       counted.addAll(tolerated);
       tolerated.clear();
     }
@@ -152,6 +157,13 @@ public record AdmissionComparison(AdmittedRequests requests, Predicate<CachedWor
     return pod.deletion()
         .filter(deletion -> pod.eligibility().graceSeconds() <= TOLERATED_GRACE_SECONDS)
         .filter(deletion -> deletion.graceSeconds() <= TOLERATED_GRACE_SECONDS)
+        .filter(deletion -> ends(pod, now))
+        .isPresent();
+  }
+
+  /** Whether a pod is being deleted, and may still be reported to have ended in time. */
+  private static boolean ends(PodRecord pod, Instant now) {
+    return pod.deletion()
         .filter(deletion -> now.isBefore(deletion.due().plus(REPORT_TIME)))
         .isPresent();
   }

@@ -320,7 +320,22 @@ public final class PodAccounts implements WorkloadListener {
 
   /** Compares pods of an account with what it is charged for. */
   AdmissionComparison.Finding find(Account account, Collection<PodRecord> pods, Instant now) {
-    return comparison.find(charge(account), pods, now);
+    boolean released = comparison.releasesFast() && isOfPods(account, pods);
+    return comparison.find(charge(account), pods, released, now);
+  }
+
+  /** Whether the pods of an account are jobs themselves: what would stop them is above none. */
+  private boolean isOfPods(Account account, Collection<PodRecord> pods) {
+    List<CachedWorkload> known = new ArrayList<>(workloadsOf(account));
+    beyondReach(account).flatMap(Remains::last).ifPresent(known::add);
+    return known.isEmpty()
+        ? pods.stream().allMatch(PodRecord::isStray)
+        : known.stream().allMatch(PodAccounts::isOfPods);
+  }
+
+  /** Whether a Workload is that of a pod, of a group of pods, or of a set that makes such. */
+  private static boolean isOfPods(CachedWorkload workload) {
+    return workload.owner().map(Owner::isPod).orElse(!workload.coOwners().isEmpty());
   }
 
   /** The Workloads of an account that have quota. */
@@ -469,7 +484,7 @@ public final class PodAccounts implements WorkloadListener {
    */
   private void hold(Account account, CachedWorkload last) {
     Charge charge = chargeBeside(account, last);
-    boolean remain = isUnverified(account) || !comparison.within(charge, podsOf(account));
+    boolean remain = isUnverified(account) || !comparison.within(charge, holding(account, last));
     boolean lost = !remain && !comparison.within(charge, anywhere(account));
     lock.lock();
     try {
@@ -485,6 +500,14 @@ public final class PodAccounts implements WorkloadListener {
     } finally {
       lock.unlock();
     }
+  }
+
+  /** The pods of an account that keep what a Workload was charged that has ended. */
+  private List<PodRecord> holding(Account account, CachedWorkload last) {
+    List<PodRecord> pods = podsOf(account);
+    return comparison.releasesFast() && isOfPods(last)
+        ? pods.stream().filter(pod -> pod.deletion().isEmpty()).toList()
+        : pods;
   }
 
   /**

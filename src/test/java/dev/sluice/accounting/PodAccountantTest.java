@@ -70,7 +70,7 @@ class PodAccountantTest {
   private final PodAccounts accounts =
       new PodAccounts(
           workloads,
-          new AdmissionComparison(AdmittedRequests.PLAIN, workload -> false),
+          new AdmissionComparison(AdmittedRequests.PLAIN, workload -> false, false),
           account -> {});
   private Instant now = Instant.parse("2026-03-01T12:00:00Z");
   private final PodAccountant accountant =

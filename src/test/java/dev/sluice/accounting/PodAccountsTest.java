@@ -35,7 +35,7 @@ class PodAccountsTest {
   private final KnownWorkloads workloads = new KnownWorkloads();
   private final List<Account> changed = new ArrayList<>();
   private final AdmissionComparison comparison =
-      new AdmissionComparison(AdmittedRequests.PLAIN, any -> false);
+      new AdmissionComparison(AdmittedRequests.PLAIN, any -> false, false);
   private final PodAccounts accounts = new PodAccounts(workloads, comparison, changed::add);
   private final PodRecordParser parser =
       new PodRecordParser(AdmittedRequests.PLAIN, image -> false);
@@ -178,12 +178,13 @@ class PodAccountsTest {
     for (int i = 0; i < 5; i++) {
       pods.add(pod(i, ROOT, "600m", ""));
     }
-    assertThat(comparison.find(comparison.charge(List.of(workload)), pods, NOW).excess())
+    assertThat(comparison.find(comparison.charge(List.of(workload)), pods, false, NOW).excess())
         .isEqualTo("pods: 5 of 3");
-    AdmissionComparison summed = new AdmissionComparison(AdmittedRequests.PLAIN, any -> true);
-    assertThat(summed.find(summed.charge(List.of(workload)), pods, NOW).exceeds()).isFalse();
+    AdmissionComparison summed =
+        new AdmissionComparison(AdmittedRequests.PLAIN, any -> true, false);
+    assertThat(summed.find(summed.charge(List.of(workload)), pods, false, NOW).exceeds()).isFalse();
     pods.add(pod(5, ROOT, "1m", ""));
-    assertThat(summed.find(summed.charge(List.of(workload)), pods, NOW).excess())
+    assertThat(summed.find(summed.charge(List.of(workload)), pods, false, NOW).excess())
         .isEqualTo("cpu: 3001 of 3000");
   }
 
@@ -194,7 +195,7 @@ class PodAccountsTest {
     AdmittedRequests requests =
         new AdmittedRequests(List.of(), List.of(), true, Map.of())
             .counting(new GivenClaims("gpus", 8, "example.com/gpu"));
-    AdmissionComparison devices = new AdmissionComparison(requests, any -> false);
+    AdmissionComparison devices = new AdmissionComparison(requests, any -> false, false);
     PodRecord pod = pod(1);
     Amounts amounts = pod.amounts();
     PodRecord claiming =
@@ -208,8 +209,9 @@ class PodAccountsTest {
             pod.eligibility(),
             pod.deletion());
     Charge charge = devices.charge(List.of(workload));
-    assertThat(devices.find(charge, List.of(pod), NOW).exceeds()).isFalse();
-    assertThat(devices.find(charge, List.of(claiming), NOW).excess()).isEqualTo("gpus: 8 of 0");
+    assertThat(devices.find(charge, List.of(pod), false, NOW).exceeds()).isFalse();
+    assertThat(devices.find(charge, List.of(claiming), false, NOW).excess())
+        .isEqualTo("gpus: 8 of 0");
   }
 
   @Test

@@ -47,7 +47,7 @@ class PodPreventionTest {
   private final PodAccounts accounts =
       new PodAccounts(
           workloads,
-          new AdmissionComparison(AdmittedRequests.PLAIN, workload -> false),
+          new AdmissionComparison(AdmittedRequests.PLAIN, workload -> false, false),
           account -> {});
   private final PodRecordParser parser =
       new PodRecordParser(AdmittedRequests.PLAIN, image -> false);

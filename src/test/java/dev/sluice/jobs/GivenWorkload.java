@@ -139,6 +139,14 @@ public final class GivenWorkload {
     return this;
   }
 
+  /** Controlled by this, or by nobody, and owned by these as well. */
+  public GivenWorkload ownedBy(
+      Optional<CachedWorkload.Owner> controller, List<CachedWorkload.Owner> others) {
+    owner = controller;
+    coOwners.addAll(others);
+    return this;
+  }
+
   /** Owned by this as well, which does not control it. */
   public GivenWorkload ownedBy(String apiVersion, String kind, String other) {
     coOwners.add(new CachedWorkload.Owner(apiVersion, kind, other, "uid-of-" + other));

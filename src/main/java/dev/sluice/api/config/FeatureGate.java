@@ -64,7 +64,7 @@ public enum FeatureGate {
   FAIR_SHARING_REEVALUATE_PREEMPTION_CANDIDATES(
       "FairSharingReevaluatePreemptionCandidates", false, ALPHA, OFF),
   FAIR_SHARING_REFILL("FairSharingRefill", false, ALPHA, OFF),
-  FAST_QUOTA_RELEASE_IN_POD_INTEGRATION("FastQuotaReleaseInPodIntegration", false, ALPHA, OFF),
+  FAST_QUOTA_RELEASE_IN_POD_INTEGRATION("FastQuotaReleaseInPodIntegration", false, ALPHA, EITHER),
   FINISH_ORPHANED_WORKLOADS("FinishOrphanedWorkloads", true, BETA, EITHER),
   FLAVOR_FUNGIBILITY("FlavorFungibility", true, BETA, EITHER),
   FLAVOR_FUNGIBILITY_PRESERVE_SCAN_PROGRESS(

@@ -15,6 +15,7 @@ import dev.sluice.accounting.PodRecordParser;
 import dev.sluice.accounting.PodRecords;
 import dev.sluice.accounting.PodStopper;
 import dev.sluice.api.config.Configuration;
+import dev.sluice.api.config.FeatureGate;
 import dev.sluice.api.config.PodAccounting;
 import dev.sluice.api.json.JsonFields;
 import dev.sluice.api.queueing.NodeCapacityAnnotations;
@@ -92,7 +93,14 @@ public final class AccountingModule implements OperatorModule {
     parser =
         new PodRecordParser(
             requests, image -> isPlaceholderImage(image, informers.caches().checks().values()));
-    AdmissionComparison comparison = new AdmissionComparison(requests, AccountingModule::isSummed);
+    AdmissionComparison comparison =
+        new AdmissionComparison(
+            requests,
+            AccountingModule::isSummed,
+            context
+                .configuration()
+                .featureGates()
+                .enabled(FeatureGate.FAST_QUOTA_RELEASE_IN_POD_INTEGRATION));
     metrics = new PodAccountingMetrics(context.metrics().registry(), context::role);
     accounts = new PodAccounts(workloads.cache(), comparison, this::changed);
     attended = new AttendedKinds(context);

@@ -116,7 +116,8 @@ public final class JobPolicy {
   /**
    * A job that is being deleted: its Workloads and the job lose their finalizers. The quota of an
    * evicted job of a kind that is stopped by deletion is released when its pods are gone, or at the
-   * end of the deletion's grace period.
+   * end of the deletion's grace period; with the gate {@code FastQuotaReleaseInPodIntegration} at
+   * once, whoever deleted it.
    */
   private List<JobAction> leaving(ReconcileContext reconcileContext) {
     CachedJob job = reconcileContext.job();
@@ -124,15 +125,25 @@ public final class JobPolicy {
         && job.state().handling().cleansUp()) {
       return List.of();
     }
-    Optional<CachedWorkload> sentBack =
+    Optional<CachedWorkload> charged =
         reconcileContext.owned().stream()
             .filter(workload -> integration.ending().isPresent() && !workload.finished())
-            .filter(workload -> workload.evicted() && workload.quotaReserved())
+            .filter(CachedWorkload::quotaReserved)
             .findFirst();
+    Optional<CachedWorkload> sentBack = charged.filter(CachedWorkload::evicted);
     Instant due = job.deletionTime().orElseThrow();
-    boolean running = job.state().active() && reconcileContext.now().isBefore(due);
+    boolean fast = options.on(FeatureGate.FAST_QUOTA_RELEASE_IN_POD_INTEGRATION);
+    boolean running = job.state().active() && !fast && reconcileContext.now().isBefore(due);
     if (sentBack.isPresent() && !running) {
       return List.of(evictedForGood(reconcileContext, sentBack.get()));
+    }
+    if (fast && charged.isPresent()) {
+      return List.of(
+          finish(
+              reconcileContext,
+              charged.get(),
+              KueueConstants.OWNER_NOT_FOUND,
+              "The pod is being deleted"));
     }
     List<JobAction> actions = new ArrayList<>(releaseOwner(reconcileContext.owned()));
     actions.addAll(release(job));

@@ -40,7 +40,7 @@ class OwnerLinksTest {
   private final PodAccounts accounts =
       new PodAccounts(
           workloads,
-          new AdmissionComparison(AdmittedRequests.PLAIN, workload -> false),
+          new AdmissionComparison(AdmittedRequests.PLAIN, workload -> false, false),
           account -> {});
   private final IntegrationRegistry registry =
       new IntegrationRegistry(

@@ -27,7 +27,7 @@ class PodAdmissionLookupTest {
   private final ScriptedApi api = new ScriptedApi();
   private final PodAccounts accounts =
       new PodAccounts(
-          api, new AdmissionComparison(AdmittedRequests.PLAIN, any -> false), account -> {});
+          api, new AdmissionComparison(AdmittedRequests.PLAIN, any -> false, false), account -> {});
   private final PodRecordParser parser =
       new PodRecordParser(AdmittedRequests.PLAIN, image -> false);
   private final PodAdmissionLookup lookup =

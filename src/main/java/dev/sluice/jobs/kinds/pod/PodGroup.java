@@ -32,24 +32,29 @@ final class PodGroup {
   private final List<CachedPod> pods;
   private final Instant now;
   private final Predicate<CachedPod> replaced;
+  private final boolean releasesFast;
 
   /** These pods, of which there may be none; no rollout is under way. */
   PodGroup(String namespace, String name, List<CachedPod> pods, Instant now) {
-    this(namespace, name, pods, now, pod -> false);
+    this(namespace, name, pods, now, pod -> false, false);
   }
 
   /**
    * These pods, of which there may be none.
    *
    * @param replaced whether a rollout is about to replace a pod, and waits for it to run until then
+   * @param releasesFast whether a pod that is being deleted needs no quota any more (gate {@code
+   *     FastQuotaReleaseInPodIntegration})
    */
   PodGroup(
       String namespace,
       String name,
       List<CachedPod> pods,
       Instant now,
-      Predicate<CachedPod> replaced) {
+      Predicate<CachedPod> replaced,
+      boolean releasesFast) {
     this.replaced = replaced;
+    this.releasesFast = releasesFast;
     this.namespace = namespace;
     this.name = name;
     this.now = now;
@@ -124,6 +129,18 @@ final class PodGroup {
   }
 
   /**
+   * The pods that count, without those that are being deleted where others may come for them
+   * meanwhile.
+   *
+   * @param evicted whether the group was evicted
+   */
+  List<CachedPod> members(boolean evicted) {
+    return runnable().stream()
+        .filter(pod -> !(evicted || releasesFast) || !pod.job().deleting())
+        .toList();
+  }
+
+  /**
    * The pods that need no replacement.
    *
    * @param evicted whether the group was evicted: then a pod that is being deleted doesn't run
@@ -175,11 +192,9 @@ final class PodGroup {
         .toList();
   }
 
-  /** Those that use up what the Workload was given: started, and neither failed nor overdue. */
+  /** Those that use up what the Workload was given: started, and neither failed nor leaving. */
   List<CachedPod> occupying() {
-    return runnable().stream()
-        .filter(pod -> !pod.gated() && pod.job().deletionTime().filter(now::isAfter).isEmpty())
-        .toList();
+    return runnable().stream().filter(pod -> !pod.gated() && !leaves(pod)).toList();
   }
 
   /** Whether all of them are being deleted. */
@@ -187,14 +202,19 @@ final class PodGroup {
     return pods.stream().allMatch(pod -> pod.job().deleting());
   }
 
-  /** Those that hold a node, and aren't overdue to leave it. */
+  /** Those that hold a node, and the quota for it. */
   List<CachedPod> active() {
     return pods.stream().filter(this::isActive).toList();
   }
 
   private boolean isActive(CachedPod pod) {
     boolean placed = pod.phase() == CachedPod.Phase.RUNNING || pod.scheduled();
-    return placed && !pod.ended() && pod.job().deletionTime().filter(now::isAfter).isEmpty();
+    return placed && !pod.ended() && !leaves(pod);
+  }
+
+  /** Whether a pod that is being deleted has given its quota back, overdue or not. */
+  private boolean leaves(CachedPod pod) {
+    return pod.job().deletionTime().filter(due -> releasesFast || now.isAfter(due)).isPresent();
   }
 
   /** When the first of the active pods is overdue to leave, if one is being deleted. */

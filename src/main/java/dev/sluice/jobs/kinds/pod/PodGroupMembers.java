@@ -36,13 +36,11 @@ final class PodGroupMembers {
   /**
    * The pods that are too many for a Workload. One that was made for roles has room for those: once
    * quota is given, one role doesn't stand in for another. Pods that an eviction deletes are not
-   * counted, so that their replacements may come while they terminate.
+   * counted, so that their replacements may come while they terminate; nor are those that have
+   * given their quota back.
    */
   static List<CachedPod> excess(PodGroup group, CachedWorkload workload) {
-    List<CachedPod> candidates =
-        group.runnable().stream()
-            .filter(pod -> !workload.evicted() || !pod.job().deleting())
-            .toList();
+    List<CachedPod> candidates = group.members(workload.evicted());
     if (!workload.quotaReserved() || group.fastAdmission() || group.prebuilt()) {
       return excess(group, candidates);
     }

@@ -167,10 +167,28 @@ final class PodGroupPolicy {
       return List.of(finish(situation, workload, "Succeeded", end.get().message()));
     }
     if (!group.pods().isEmpty() && group.isLeaving() && !workload.evicted()) {
-      return PodActionExecutor.release(group.pods());
+      return releasesFast(group, workload)
+          ? List.of(
+              finish(
+                  situation,
+                  workload,
+                  KueueConstants.OWNER_NOT_FOUND,
+                  "All pods of the group are being deleted"))
+          : PodActionExecutor.release(group.pods());
     }
     List<PodGroupAction> members = members(situation, workload);
     return members.isEmpty() ? ofWorkload(situation, workload) : members;
+  }
+
+  /**
+   * Whether a group that is being deleted as a whole gives its quota back while its pods terminate.
+   * What makes the pods of a set makes others.
+   */
+  private boolean releasesFast(PodGroup group, CachedWorkload workload) {
+    return options.on(FeatureGate.FAST_QUOTA_RELEASE_IN_POD_INTEGRATION)
+        && workload.quotaReserved()
+        && !group.serving()
+        && !group.hasParent();
   }
 
   /**

@@ -1,5 +1,6 @@
 package dev.sluice.jobs.kinds.pod;
 
+import dev.sluice.api.config.FeatureGate;
 import dev.sluice.jobs.controller.JobControllerContext;
 import dev.sluice.jobs.controller.JobExecutor;
 import dev.sluice.jobs.controller.JobReconciler;
@@ -31,6 +32,7 @@ final class PodGroupReconciler {
 
   private final PodIndex index;
   private final PodGroupPolicy policy;
+  private final boolean releasesFast;
   private final JobExecutor executor;
   private final OwnerChainResolver ownerChainResolver;
   private final RemoteExecutionCheck remoteExecutionCheck;
@@ -44,6 +46,7 @@ final class PodGroupReconciler {
     this.remoteExecutionCheck = context.gatedCheck();
     this.dependencies = context.dependencies();
     this.policy = new PodGroupPolicy(context.options());
+    this.releasesFast = context.options().on(FeatureGate.FAST_QUOTA_RELEASE_IN_POD_INTEGRATION);
     this.executor = new JobExecutor(new SinglePod(), dependencies);
     this.writers = new Semaphore(JobControllerContext.WRITES_AT_A_TIME);
   }
@@ -92,7 +95,8 @@ final class PodGroupReconciler {
   private List<PodGroupAction> decide(String namespace, String name, Set<String> unwritable) {
     Instant now = dependencies.clock().instant();
     PodGroup group =
-        new PodGroup(namespace, name, index.group(namespace, name), now, index::isReplaced);
+        new PodGroup(
+            namespace, name, index.group(namespace, name), now, index::isReplaced, releasesFast);
     CachedJob job = group.asJob();
     Optional<CachedWorkload> workload = dependencies.workloads().store().get(namespace, name);
     return policy.decide(

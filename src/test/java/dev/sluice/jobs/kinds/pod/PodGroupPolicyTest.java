@@ -665,6 +665,60 @@ class PodGroupPolicyTest {
       assertThat(only(Requeue.class, steps).after()).isGreaterThan(Duration.ofSeconds(60));
     }
 
+    /**
+     * Integrations, Pod, "Active": with FastQuotaReleaseInPodIntegration no pod is, once deleted.
+     */
+    @Test
+    void itGivesItsQuotaBackWhileItsPodsTerminateWithTheGate() {
+      rules = rules.with(FeatureGate.FAST_QUOTA_RELEASE_IN_POD_INTEGRATION, true);
+      GivenPod[] pods = {member("a", 2).running().deletedBy("12:01"), member("b", 2)};
+      GivenGroupWorkload workload =
+          workload("worker", 2)
+              .ownedBy(pods)
+              .admitted("spot")
+              .evicted("Preempted", "")
+              .condition(
+                  "WaitingForReplacementPods", "True", "Preempted", "; pods to be replaced: 1");
+      PatchStatus status = only(PatchStatus.class, given(workload, pods));
+      assertThat(condition(status, "QuotaReserved")).isEqualTo("False PendingEvaluation");
+    }
+
+    /** Those that terminate have given their quota back, and need none of what it has now. */
+    @Test
+    void admittedAgainItStartsWhileOldPodsTerminateWithTheGate() {
+      GivenPod[] pods = {
+        member("a", 2).running().deletedBy("12:01"),
+        member("b", 2).running().deletedBy("12:01"),
+        member("c", 2).later(9),
+        member("d", 2).later(9)
+      };
+      GivenGroupWorkload workload = workload("worker", 2).ownedBy(pods).admitted("spot");
+      assertThat(told(given(workload, pods))).doesNotContain("Start c", "Start d");
+      rules = rules.with(FeatureGate.FAST_QUOTA_RELEASE_IN_POD_INTEGRATION, true);
+      assertThat(told(given(workload, pods))).contains("Start c", "Start d");
+    }
+
+    /** What makes the pods of a set makes others for them. */
+    @Test
+    void deletedByPeopleItEndsAtOnceWithTheGateUnlessASetMadeIt() {
+      GivenPod[] pods = {
+        member("a", 2).running().deletedBy("12:01"), member("b", 2).running().deletedBy("12:01")
+      };
+      GivenGroupWorkload workload = workload("worker", 2).ownedBy(pods).admitted("spot");
+      assertThat(given(workload, pods))
+          .extracting(PodGroupAction::action)
+          .hasOnlyElementsOfType(RemoveFinalizers.class);
+      rules = rules.with(FeatureGate.FAST_QUOTA_RELEASE_IN_POD_INTEGRATION, true);
+      assertThat(only(FinishWorkload.class, given(workload, pods)).reason())
+          .isEqualTo("OwnerNotFound");
+      for (GivenPod pod : pods) {
+        pod.annotation(KueueConstants.POD_SUSPENDING_PARENT, "statefulset");
+      }
+      assertThat(given(workload, pods))
+          .extracting(PodGroupAction::action)
+          .hasOnlyElementsOfType(RemoveFinalizers.class);
+    }
+
     @Test
     void itWaitsForOtherPodsFirst() {
       GivenPod[] pods = {member("a", 2).ended("Failed", 1).deletedBy("11:59"), member("b", 2)};
@@ -973,7 +1027,8 @@ class PodGroupPolicyTest {
             "sample",
             Arrays.stream(pods).map(GivenPod::view).toList(),
             GivenCluster.NOW,
-            pod -> replaced.test(pod));
+            pod -> replaced.test(pod),
+            rules.on(FeatureGate.FAST_QUOTA_RELEASE_IN_POD_INTEGRATION));
     return new PodGroupPolicy(rules)
         .decide(
             new PodGroupContext(

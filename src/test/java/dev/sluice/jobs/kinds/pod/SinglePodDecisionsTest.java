@@ -134,6 +134,25 @@ class SinglePodDecisionsTest {
         .contains("\"reason\":\"OwnerNotFound\"");
   }
 
+  /** Integrations, Pod, "Active": with FastQuotaReleaseInPodIntegration no pod is, once deleted. */
+  @Test
+  void oneThatIsBeingDeletedGivesItsQuotaBackAtOnceWithTheGate() {
+    rules = rules.with(FeatureGate.FAST_QUOTA_RELEASE_IN_POD_INTEGRATION, true);
+    GivenPod pod = pod("p1").running().deletedBy("12:01");
+    PatchStatus status =
+        only(PatchStatus.class, decide(pod, own("p1").admitted("spot").evicted("Preempted", "")));
+    assertThat(status.status().path("admission").isNull()).isTrue();
+    assertThat(decide(pod("p1").running(), own("p1").admitted("spot").evicted("Preempted", "")))
+        .hasOnlyElementsOfType(Stop.class);
+
+    FinishWorkload deletedByPeople =
+        only(FinishWorkload.class, decide(pod, own("p1").admitted("spot")));
+    assertThat(deletedByPeople.reason()).isEqualTo("OwnerNotFound");
+    assertThat(decide(pod, own("p1")))
+        .as("without quota there is nothing to give back")
+        .hasOnlyElementsOfTypes(RemoveFinalizer.class, RemoveFinalizers.class);
+  }
+
   @Test
   void oneThatPeopleDeleteIsReleased() {
     List<JobAction> actions =
