@@ -27,6 +27,26 @@ class FairSharingAgainstReferenceTest {
     play("fair sharing", 30_000, Pods.ALL);
   }
 
+  /** Changes of 0.20, section 4, FairSharingRefill. */
+  @Test
+  void theSameJoinACycle() {
+    play(
+        "fair sharing with refill",
+        10_000,
+        true,
+        (seed, length) -> RandomWorld.weighted(seed, Pods.ALL).steps(length));
+  }
+
+  /** Changes of 0.20, section 4, FairSharingRefill: where many wait, and rules protect some. */
+  @Test
+  void theSameJoinACycleWhereEverybodyPressesIn() {
+    play(
+        "fair sharing with refill under pressure",
+        6_000,
+        true,
+        (seed, length) -> new PressedWorld(seed, true).stepsAndMore(length));
+  }
+
   @Test
   void whoMayStartWithFewerPodsSharesTheSame() {
     play("fair sharing with fewer pods", 6_000, Pods.FEWER);
@@ -68,7 +88,11 @@ class FairSharingAgainstReferenceTest {
   }
 
   private static PreemptionRerun rerun(long seed) {
-    Optional<FairSharing> sharing = Optional.of(rules(new Dice(seed)));
+    return rerun(seed, false);
+  }
+
+  private static PreemptionRerun rerun(long seed, boolean refills) {
+    Optional<FairSharing> sharing = Optional.of(rules(new Dice(seed), refills));
     return new PreemptionRerun(
         Played.of(new EngineProbe(new EngineOptions(sharing, false))), sharing);
   }
@@ -78,6 +102,11 @@ class FairSharingAgainstReferenceTest {
   }
 
   private static void play(String what, int steps, BiFunction<Long, Integer, List<Step>> make) {
+    play(what, steps, false, make);
+  }
+
+  private static void play(
+      String what, int steps, boolean refills, BiFunction<Long, Integer, List<Step>> make) {
     AtomicLong preemptions = new AtomicLong();
     AtomicLong victims = new AtomicLong();
     AtomicLong admissions = new AtomicLong();
@@ -86,7 +115,7 @@ class FairSharingAgainstReferenceTest {
         steps,
         make,
         (seed, world) -> {
-          PreemptionRerun rerun = rerun(seed);
+          PreemptionRerun rerun = rerun(seed, refills);
           rerun.play(world);
           preemptions.addAndGet(rerun.preemptions());
           victims.addAndGet(rerun.victims());
@@ -97,8 +126,8 @@ class FairSharingAgainstReferenceTest {
     assertThat(victims).hasPositiveValue();
   }
 
-  private static FairSharing rules(Dice dice) {
+  private static FairSharing rules(Dice dice, boolean refills) {
     return new FairSharing(
-        STRATEGIES.get(dice.below(STRATEGIES.size())), dice.chance(75), dice.chance(75));
+        STRATEGIES.get(dice.below(STRATEGIES.size())), dice.chance(75), dice.chance(75), refills);
   }
 }

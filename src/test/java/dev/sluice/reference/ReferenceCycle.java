@@ -20,6 +20,7 @@ import dev.sluice.reference.ReferencePreemption.Victim;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -70,6 +71,17 @@ final class ReferenceCycle {
   /** How often something changed in the tree of each queue before this cycle. */
   private final Map<String, Long> changesBefore = new HashMap<>();
 
+  private static final int MOST_REFILLS = 8;
+
+  /** Who joined after the cycle had begun, and wasn't processed yet. */
+  private final Set<ReferenceEntry> joined = new HashSet<>();
+
+  private int refilled;
+  private int priority;
+
+  /** The root of the tree whose turn it is. */
+  private String lastTree = "";
+
   private boolean looked;
   private boolean turnedAway;
 
@@ -106,6 +118,9 @@ final class ReferenceCycle {
       }
     }
     nominated.sort(ORDER);
+    if (refills()) {
+      nominated.sort(Comparator.comparing(each -> each.queue().name()));
+    }
     List<Decided> decided = new ArrayList<>();
     while (!nominated.isEmpty()) {
       ReferenceNominated next =
@@ -113,11 +128,81 @@ final class ReferenceCycle {
       nominated.remove(next);
       if (turnedAway) {
         asBefore(next.entry());
-      } else {
-        process(next).ifPresent(decided::add);
+        continue;
+      }
+      Optional<Decided> found =
+          joined.remove(next.entry()) ? processSuccessor(next) : process(next);
+      found.ifPresent(decided::add);
+      if (found.filter(Admission.class::isInstance).isPresent() && refills()) {
+        successor(next).ifPresent(nominated::add);
       }
     }
     return decided;
+  }
+
+  private boolean refills() {
+    return rules.sharing().filter(FairSharing::refills).isPresent() && !rules.blocking();
+  }
+
+  /**
+   * The next of a queue, which joins the cycle if it fits; up to eight may be looked at in a cycle.
+   */
+  private Optional<ReferenceNominated> successor(ReferenceNominated admitted) {
+    ClusterQueueSpec queue = admitted.queue();
+    if (queue.rules().blocksUntilReady()
+        || admitted.entry().shape().slice().filter(slice -> slice.variant().isPresent()).isPresent()
+        || refilled == MOST_REFILLS) {
+      return Optional.empty();
+    }
+    Optional<ReferenceEntry> next =
+        world.waitingIn(queue.name()).stream()
+            .filter(entry -> !parking.isParked(entry, queue.name(), held.tree()))
+            .findFirst()
+            .filter(entry -> entry.shape().slice().isEmpty())
+            .filter(entry -> !world.isLimited(entry));
+    if (next.isEmpty()) {
+      return Optional.empty();
+    }
+    refilled++;
+    ReferenceEntry entry = next.get();
+    if (!world.namespaceMatches(entry)
+        || entry.workload().defect().isPresent()
+        || world.budgets.refuses(entry, queue.name())
+        || atLimit(queue)) {
+      return Optional.empty();
+    }
+    ReferenceNominated nominated = considered(entry, queue);
+    if (nominated.inVain() || nominated.result().mode() != Mode.FIT) {
+      return Optional.empty();
+    }
+    joined.add(entry);
+    return Optional.of(nominated);
+  }
+
+  private ReferenceNominated considered(ReferenceEntry entry, ClusterQueueSpec queue) {
+    Map<ReferenceAssigner.Progress, Integer> resume =
+        keeps(entry, queue) ? entry.progress : Map.of();
+    ReferenceNominated nominated = nominator.consider(entry, queue, planned, resume, Map.of());
+    return nominated.inVain() && !walksOn(nominated) && !resume.isEmpty()
+        ? nominator.consider(entry, queue, planned, Map.of(), Map.of())
+        : nominated;
+  }
+
+  /** One that joined takes what is free, and does nothing else. */
+  private Optional<Decided> processSuccessor(ReferenceNominated nominated) {
+    ReferenceEntry entry = nominated.entry();
+    String queue = nominated.queue().name();
+    if (atLimit(nominated.queue())
+        || !fits(nominated, withoutTargets(nominated))
+        || !fits(nominated, held)
+        || world.budgets.refuses(entry, queue, nominated.result().usage())
+        || world.reservations.refuses(entry, queue, nominated.result(), planned.tree(), Set.of())) {
+      return Optional.empty();
+    }
+    entry.progress = Map.of();
+    entry.skips = Set.of();
+    plan(nominated);
+    return Optional.of(admit(nominated));
   }
 
   /**
@@ -149,12 +234,26 @@ final class ReferenceCycle {
     return world.changesInTree(queue, planned.tree());
   }
 
-  /** Who is next where queues share fairly, as usage stands now. */
+  /**
+   * Who is next where queues share fairly, as usage stands now. Where others may join, the queues
+   * without cohort come first, and a tree ends before the next one begins.
+   */
   private ReferenceNominated winner(List<ReferenceNominated> left, FairSharing sharing) {
     int first = left.stream().mapToInt(each -> each.queue().rules().priority()).max().orElseThrow();
+    if (priority != first) {
+      priority = first;
+      lastTree = "";
+    }
+    Comparator<ReferenceNominated> byTree =
+        Comparator.comparing((ReferenceNominated each) -> path(each).size() > 1)
+            .thenComparing(each -> !path(each).getFirst().equals(lastTree));
     List<ReferenceTournament.Head> heads =
         left.stream()
             .filter(each -> each.queue().rules().priority() == first)
+            .sorted(
+                sharing.refills()
+                    ? byTree.thenComparing(each -> each.queue().name())
+                    : Comparator.comparing(each -> 0))
             .map(
                 each ->
                     new ReferenceTournament.Head(
@@ -164,7 +263,15 @@ final class ReferenceCycle {
         new ReferenceTournament(planned.tree(), sharing.nonBorrowingFirst(), heads)
             .winner()
             .entry();
-    return left.stream().filter(each -> each.entry() == winner).findFirst().orElseThrow();
+    ReferenceNominated next =
+        left.stream().filter(each -> each.entry() == winner).findFirst().orElseThrow();
+    lastTree = path(next).getFirst();
+    return next;
+  }
+
+  /** A queue and its cohorts, from the root down. */
+  private List<String> path(ReferenceNominated nominated) {
+    return planned.tree().path(nominated.queue().name());
   }
 
   /** Whether the cycle found anything that it could change. */
@@ -201,11 +308,7 @@ final class ReferenceCycle {
       head.walkedInVain = Optional.empty();
       head.walked = 0;
     }
-    long generation = generations.getOrDefault(queue.name(), 0L);
-    boolean keep =
-        head.progressGeneration == generation
-            || (head.progressCycle >= number - 1
-                && queue.fungibility().scanProgress() == ScanProgress.PRESERVED);
+    boolean keep = keeps(head, queue);
     Map<ReferenceAssigner.Progress, Integer> resume = keep ? head.progress : Map.of();
     before.put(
         head,
@@ -224,6 +327,13 @@ final class ReferenceCycle {
       head.walked = rules.longestWalk();
     }
     return Optional.of(nominated);
+  }
+
+  /** Whether its search through the flavors goes on where it was. */
+  private boolean keeps(ReferenceEntry head, ClusterQueueSpec queue) {
+    return head.progressGeneration == generations.getOrDefault(queue.name(), 0L)
+        || (head.progressCycle >= number - 1
+            && queue.fungibility().scanProgress() == ScanProgress.PRESERVED);
   }
 
   private boolean atLocalLimit(ReferenceEntry entry) {

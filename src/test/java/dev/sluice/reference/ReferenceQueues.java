@@ -250,6 +250,12 @@ final class ReferenceQueues {
         .toList();
   }
 
+  /** Whether only so many Workloads of its LocalQueue may hold quota. */
+  boolean isLimited(ReferenceEntry entry) {
+    LocalQueueSpec local = localQueues.get(entry.workload().localQueue());
+    return local != null && local.maxWorkloads().isPresent();
+  }
+
   /** Whether as many Workloads of its LocalQueue hold quota as may. */
   boolean atLocalLimit(ReferenceEntry entry) {
     LocalQueueId id = entry.workload().localQueue();

@@ -316,7 +316,8 @@ final class CapabilityDecoder {
         new FairSharing(
             strategies,
             gates.enabled(FeatureGate.FAIR_SHARING_PREEMPT_WITHIN_NOMINAL),
-            gates.enabled(FeatureGate.FAIR_SHARING_PRIORITIZE_NON_BORROWING));
+            gates.enabled(FeatureGate.FAIR_SHARING_PRIORITIZE_NON_BORROWING),
+            gates.enabled(FeatureGate.FAIR_SHARING_REFILL));
     return fields.done(enabled ? Optional.of(sharing) : Optional.empty());
   }
 

@@ -63,7 +63,7 @@ public enum FeatureGate {
   FAIR_SHARING_PRIORITIZE_NON_BORROWING("FairSharingPrioritizeNonBorrowing", true, BETA, EITHER),
   FAIR_SHARING_REEVALUATE_PREEMPTION_CANDIDATES(
       "FairSharingReevaluatePreemptionCandidates", false, ALPHA, OFF),
-  FAIR_SHARING_REFILL("FairSharingRefill", false, ALPHA, OFF),
+  FAIR_SHARING_REFILL("FairSharingRefill", false, ALPHA, EITHER),
   FAST_QUOTA_RELEASE_IN_POD_INTEGRATION("FastQuotaReleaseInPodIntegration", false, ALPHA, EITHER),
   FINISH_ORPHANED_WORKLOADS("FinishOrphanedWorkloads", true, BETA, EITHER),
   FLAVOR_FUNGIBILITY("FlavorFungibility", true, BETA, EITHER),

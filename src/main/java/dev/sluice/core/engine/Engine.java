@@ -7,6 +7,8 @@ import dev.sluice.core.model.ClusterQueueSpec.InactiveReason;
 import dev.sluice.core.model.CycleStatistics;
 import dev.sluice.core.model.Decision;
 import dev.sluice.core.model.Explanation;
+import dev.sluice.core.model.FairSharing;
+import dev.sluice.core.model.LocalQueueId;
 import dev.sluice.core.model.LocalQueueSpec;
 import dev.sluice.core.model.PendingWorkload;
 import dev.sluice.core.model.SchedulerEvent;
@@ -33,7 +35,6 @@ import dev.sluice.core.waiting.QueueHead;
 import dev.sluice.core.waiting.WaitingExport;
 import dev.sluice.core.waiting.WaitingWorkloads;
 import java.time.Instant;
-import java.util.Iterator;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
@@ -70,6 +71,7 @@ public final class Engine {
   private final PlannedStarts plannedStarts = new PlannedStarts();
   private final BackfillPass backfillPass;
   private final boolean skipsPlainly;
+  private final boolean refills;
   private Instant now = Instant.EPOCH;
   private boolean deciding;
 
@@ -99,6 +101,8 @@ public final class Engine {
   Engine(EngineOptions options, Consumer<Decision> decisions, boolean skipsPlainly) {
     this.options = options;
     this.skipsPlainly = skipsPlainly;
+    this.refills =
+        options.fairSharing().filter(FairSharing::refills).isPresent() && !options.blockAdmission();
     this.specRegistry = new SpecRegistry(options.topology());
     this.budgets = new BudgetKeeper(specRegistry);
     this.reservations = new ReservationKeeper(specRegistry, plannedStarts, budgets);
@@ -616,12 +620,34 @@ public final class Engine {
     }
     SchedulingCycle run = begin();
     List<NominatedWorkload> nominated = run.nominate(evaluated);
-    Iterator<NominatedWorkload> ordered = run.order(nominated);
-    List<CycleOutcome> outcomes = run.process(evaluated, ordered);
+    List<CycleOutcome> outcomes =
+        refills
+            ? run.processAndRefill(evaluated, nominated, this::successor)
+            : run.process(evaluated, run.order(nominated));
     Set<QuotaNode> changedTrees = apply(outcomes);
     statistics = run.statistics().with(plannedStarts.takeEvents());
     requeue(changedTrees);
     return true;
+  }
+
+  /**
+   * The next Workload of a queue that takes part in a cycle after one of the queue was admitted.
+   * None where the next one depends on more than the cycle knows: on pods that are ready, on how
+   * many Workloads of the LocalQueue have quota, or on other slices of its job.
+   */
+  private Optional<QueuedWorkload> successor(ClusterQueueCache queue, Set<QueuedWorkload> leaving) {
+    if (queue.spec().rules().blocksUntilReady()) {
+      return Optional.empty();
+    }
+    return waiting
+        .successor(queue, leaving)
+        .filter(item -> item.equivalenceClass().shape().slice().isEmpty())
+        .filter(item -> !isLimited(item.localQueue()));
+  }
+
+  private boolean isLimited(LocalQueueId id) {
+    LocalQueueState localQueue = specRegistry.localQueues.get(id);
+    return localQueue != null && localQueue.limitsWorkloads();
   }
 
   private boolean mayBackfill() {

@@ -11,9 +11,14 @@ import java.util.List;
  *     quota from borrowing queues whatever the shares
  * @param nonBorrowingFirst whether Workloads that don't borrow are admitted before Workloads that
  *     borrow
+ * @param refills whether the next Workload of a queue joins the cycle in which the queue was given
+ *     quota (gate FairSharingRefill)
  */
 public record FairSharing(
-    List<Strategy> strategies, boolean reclaimsWithinNominal, boolean nonBorrowingFirst) {
+    List<Strategy> strategies,
+    boolean reclaimsWithinNominal,
+    boolean nonBorrowingFirst,
+    boolean refills) {
 
   /** The condition on the preemptor's share under which a target of another queue is allowed. */
   public enum Strategy {
@@ -23,6 +28,13 @@ public record FairSharing(
     LESS_THAN_INITIAL_SHARE
   }
 
+  /** Parameters where one Workload of a queue takes part in a cycle. */
+  public FairSharing(
+      List<Strategy> strategies, boolean reclaimsWithinNominal, boolean nonBorrowingFirst) {
+    this(strategies, reclaimsWithinNominal, nonBorrowingFirst, false);
+  }
+
+  /** Keeps a copy of the strategies. */
   public FairSharing {
     strategies = List.copyOf(strategies);
     if (strategies.isEmpty()) {

@@ -369,6 +369,36 @@ public final class PendingQueue {
   }
 
   /**
+   * The head once some Workloads have left the queue; null if no Workload is active then. Cost:
+   * proportional to the active classes.
+   *
+   * @param helped inadmissible classes that count as active
+   */
+  public @Nullable QueuedWorkload headWithout(
+      Set<QueuedWorkload> leaving, List<EquivalenceClass> helped) {
+    Set<EquivalenceClass> all = new LinkedHashSet<>(active.all());
+    all.addAll(helped);
+    Skipped last = skipped;
+    if (last != null) {
+      all.add(last.equivalenceClass);
+    }
+    QueuedWorkload preemptor = sticky();
+    ActiveInOrder inOrder = new ActiveInOrder(List.copyOf(all), order);
+    while (inOrder.hasNext()) {
+      QueuedWorkload next = inOrder.next();
+      if (!leaving.contains(next)) {
+        return preemptor != null
+                && isActive(preemptor)
+                && !leaving.contains(preemptor)
+                && preemptor.usage().compareTo(next.usage()) <= 0
+            ? preemptor
+            : next;
+      }
+    }
+    return null;
+  }
+
+  /**
    * Makes a preemptor the sticky Workload: while it is active it comes before all others, except
    * for LocalQueues with less usage, until it is forgotten or another Workload becomes sticky
    * (docs/scheduling-semantics.md#queue-order). The policy may ignore the sticky Workload.

@@ -86,6 +86,22 @@ final class Nominator {
   /** Nominates a head with the current usage; clears the recorded progress of its flavor search. */
   NominatedWorkload nominate(QueuedWorkload head, ClusterQueueCache queue) {
     asReserved = true;
+    return search(head, queue);
+  }
+
+  /**
+   * Nominates a Workload that joins a cycle, whose heads have added usage; it keeps the progress of
+   * its flavor search.
+   */
+  NominatedWorkload nominateSuccessor(QueuedWorkload successor, ClusterQueueCache queue) {
+    asReserved = false;
+    FlavorProgress progress = successor.flavorProgress();
+    NominatedWorkload found = search(successor, queue);
+    successor.flavorProgress(progress);
+    return found;
+  }
+
+  private NominatedWorkload search(QueuedWorkload head, ClusterQueueCache queue) {
     FlavorProgress before = head.flavorProgress();
     int[] resume = before != null && before.isValid(queue, cycle) ? before.last() : null;
     head.flavorProgress(null);

@@ -25,13 +25,17 @@ import dev.sluice.core.waiting.CycleHeads.Admissions;
 import dev.sluice.core.waiting.QueueHead;
 import dev.sluice.core.waiting.WaitingWorkloads;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.Iterator;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.SequencedMap;
 import java.util.Set;
+import java.util.function.BiFunction;
 import java.util.function.BooleanSupplier;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
@@ -42,6 +46,9 @@ import org.jspecify.annotations.Nullable;
  * adds the usage of admitted Workloads to the quota tree, and changes nothing else.
  */
 public final class SchedulingCycle {
+
+  /** How many Workloads may join a cycle, in all trees together. */
+  private static final int REFILLS = 8;
 
   private final WorkloadOrdering ordering;
   private final Nominator nominator;
@@ -256,19 +263,89 @@ public final class SchedulingCycle {
     admissions = heads.admissions();
     BooleanSupplier noTargets = cycleReservations::hasNoTargets;
     while (heads.mayNeedOutcome(noTargets)) {
-      NominatedWorkload next = ordered.next();
-      if (!next.plain()) {
-        heads.processed();
-        outcomes.add(stopped ? notProcessed(next) : process(next));
-      } else if (cycleReservations.mayFitWithoutTargets(next)) {
-        heads.plainProcessed(next.queue());
-        outcomes.add(process(next));
-      } else {
-        heads.plainSkipped();
+      CycleOutcome outcome = process(heads, ordered.next());
+      if (outcome != null) {
+        outcomes.add(outcome);
       }
     }
     cycleReservations.undo();
     return outcomes;
+  }
+
+  /** Processes a head; null if it is skipped and needs no outcome. */
+  private @Nullable CycleOutcome process(CycleHeads heads, NominatedWorkload next) {
+    if (!next.plain()) {
+      heads.processed();
+      return stopped ? notProcessed(next) : process(next);
+    }
+    if (cycleReservations.mayFitWithoutTargets(next)) {
+      heads.plainProcessed(next.queue());
+      return process(next);
+    }
+    heads.plainSkipped();
+    return null;
+  }
+
+  /**
+   * Like {@link #process}, but after each admission the next Workload of the queue joins the heads
+   * that are left, up to {@link #REFILLS} times (docs/fair-sharing.md#refill). It is admitted if it
+   * fits as quota is then; otherwise the cycle has no effect on it. Trees come one after the other.
+   *
+   * @param successors the next Workload of a queue, once some have left it
+   */
+  public List<CycleOutcome> processAndRefill(
+      CycleHeads heads,
+      List<NominatedWorkload> nominated,
+      BiFunction<ClusterQueueCache, Set<QueuedWorkload>, Optional<QueuedWorkload>> successors) {
+    admissions = heads.admissions();
+    SequencedMap<ClusterQueueCache, NominatedWorkload> left = new LinkedHashMap<>();
+    nominated.stream()
+        .sorted(Comparator.comparing(head -> head.queue().name()))
+        .forEach(head -> left.put(head.queue(), head));
+    Iterator<NominatedWorkload> ordered = ordering.order(left.values());
+    Set<QueuedWorkload> leaving = new HashSet<>();
+    Set<QueuedWorkload> joined = new HashSet<>();
+    int refills = 0;
+    while (!joined.isEmpty() || heads.mayNeedOutcome(cycleReservations::hasNoTargets)) {
+      NominatedWorkload next = ordered.next();
+      ClusterQueueCache queue = next.queue();
+      left.remove(queue);
+      CycleOutcome outcome =
+          joined.remove(next.item()) ? processSuccessor(next) : process(heads, next);
+      if (outcome != null) {
+        outcomes.add(outcome);
+      }
+      if (!(outcome instanceof CycleOutcome.Admitted admitted) || refills == REFILLS) {
+        continue;
+      }
+      leaving.add(admitted.item());
+      Optional<QueuedWorkload> successor =
+          family(admitted.item()).isEmpty()
+              ? successors.apply(queue, leaving)
+              : Optional.<QueuedWorkload>empty();
+      if (successor.isPresent()) {
+        refills++;
+        if (withoutNomination(successor.get(), queue) == null) {
+          NominatedWorkload entry = nominator.nominateSuccessor(successor.get(), queue);
+          if (entry.assignment().fits()) {
+            joined.add(entry.item());
+            left.putFirst(queue, entry);
+            ordered = ordering.order(left.values());
+          }
+        }
+      }
+    }
+    cycleReservations.undo();
+    return outcomes;
+  }
+
+  /** Admits a Workload that joined the cycle, if it still fits; null if it doesn't. */
+  private CycleOutcome.@Nullable Admitted processSuccessor(NominatedWorkload entry) {
+    return entry.queue().node().atWorkloadLimit() == null
+            && fitsBesideHeads(entry)
+            && budgets.of(entry.item(), entry.queue(), entry.assignment(), List.of()).isEmpty()
+        ? admit(entry)
+        : null;
   }
 
   private static CycleOutcome queueBlocked(QueuedWorkload head, ClusterQueueCache queue) {

@@ -283,6 +283,24 @@ final class ClusterQueueInadmissibleIndex {
     return found;
   }
 
+  /**
+   * The classes that became inadmissible before the last event, and of which a missing amount is
+   * available now.
+   */
+  List<EquivalenceClass> helped(long event) {
+    List<EquivalenceClass> helped = new ArrayList<>();
+    requirements.forEach(
+        (equivalenceClass, requirement) -> {
+          if (requirement.event < event
+              && isStillInadmissible(equivalenceClass)
+              && requirement.shortages.stream()
+                  .anyMatch(shortage -> shortage.amount() <= available(shortage.pair()))) {
+            helped.add(equivalenceClass);
+          }
+        });
+    return helped;
+  }
+
   /** The first class of one LocalQueue that may fit; null if there is none. */
   private @Nullable EquivalenceClass firstRequeueable(
       int from,

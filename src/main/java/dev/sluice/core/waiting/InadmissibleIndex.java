@@ -481,6 +481,13 @@ final class InadmissibleIndex {
     }
   }
 
+  /** The classes of a queue that a release of quota has helped, and that nobody looked at since. */
+  List<EquivalenceClass> helped(ClusterQueueCache queue) {
+    Tree tree = trees.get(queue.node().root());
+    ClusterQueueInadmissibleIndex index = tree == null ? null : tree.queues.get(queue);
+    return tree == null || index == null ? List.of() : index.helped(tree.events);
+  }
+
   /** Whether quota was released after which a class may still fit. */
   boolean hasReleases() {
     return !treesWithEvents.isEmpty() || !ungated.isEmpty();

@@ -281,6 +281,23 @@ public final class WaitingWorkloads {
         heads(candidates), candidates.plain(), candidates.inVain(), podsReadyGate.admissions());
   }
 
+  /**
+   * The Workload that is the head of a queue once some have left it, within a cycle; empty if there
+   * is none, or if it can't be told.
+   */
+  public Optional<QueuedWorkload> successor(ClusterQueueCache queue, Set<QueuedWorkload> leaving) {
+    if (queue.pending().isOrderedByUsage()) {
+      // What those that leave add to the use of their LocalQueues is known after the cycle.
+      return Optional.empty();
+    }
+    return Optional.ofNullable(
+        queue
+            .pending()
+            .headWithout(
+                leaving,
+                queue.queueing().headBlocks() ? List.of() : inadmissibleIndex.helped(queue)));
+  }
+
   /** Begins the next cycle; returns its number. */
   public long beginCycle() {
     activeQueues.beginCycle(++cycle);

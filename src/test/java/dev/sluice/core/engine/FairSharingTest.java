@@ -10,6 +10,7 @@ import dev.sluice.core.model.ClusterQueueSpec.PreemptionPolicies.ReclaimWithinCo
 import dev.sluice.core.model.ClusterQueueSpec.PreemptionPolicies.WithinClusterQueue;
 import dev.sluice.core.model.ClusterQueueSpec.QueueingStrategy;
 import dev.sluice.core.model.CohortSpec;
+import dev.sluice.core.model.Decision;
 import dev.sluice.core.model.FairSharing;
 import dev.sluice.core.model.FairSharing.Strategy;
 import dev.sluice.core.model.SchedulerEvent;
@@ -66,6 +67,113 @@ class FairSharingTest {
     schedulerFixture.submit("newer", "b", 4, 0, 2); // 4 of 12
 
     assertThat(schedulerFixture.admitted()).containsExactly("newer", "older");
+  }
+
+  private static SchedulerFixture refilling() {
+    SchedulerFixture schedulerFixture =
+        new SchedulerFixture(Optional.of(new FairSharing(BOTH, true, true, true)));
+    schedulerFixture.flavor("f");
+    return schedulerFixture;
+  }
+
+  /** Changes of 0.20, section 4, FairSharingRefill: the next head joins the same cycle. */
+  @Test
+  void theNextOfAQueueIsComparedInTheSameCycleWithTheGate() {
+    for (boolean refills : List.of(false, true)) {
+      SchedulerFixture schedulerFixture = refills ? refilling() : world();
+      schedulerFixture.queue("lender", "co", quota("f", 4));
+      guest(schedulerFixture, "a", "co");
+      guest(schedulerFixture, "b", "co");
+      schedulerFixture.submit("a0", "a", 1, 0, 0);
+      schedulerFixture.submit("a1", "a", 1, 0, 1);
+      schedulerFixture.admitted();
+      schedulerFixture.submit("a2", "a", 1, 0, 2); // 750 with it
+      schedulerFixture.submit("b0", "b", 1, 0, 3); // 250 with it
+      schedulerFixture.submit("b1", "b", 1, 0, 4); // 500 with it
+
+      assertThat(schedulerFixture.admitted()).containsExactly("b0", refills ? "b1" : "a2");
+    }
+  }
+
+  /** Changes of 0.20, section 4, FairSharingRefill: 8 per cycle over all cohorts. */
+  @Test
+  void eightJoinACycleOfAllTrees() {
+    SchedulerFixture schedulerFixture = refilling();
+    for (String tree : List.of("one", "two")) {
+      schedulerFixture.queue("lender-" + tree, tree, quota("f", 100));
+      guest(schedulerFixture, "guest-" + tree, tree);
+      for (int i = 0; i < 7; i++) {
+        schedulerFixture.submit(tree + i, "guest-" + tree, 1, 0, i);
+      }
+    }
+    schedulerFixture.engine.cycle();
+    assertThat(schedulerFixture.decisions).hasSize(2 + 8);
+    schedulerFixture.engine.cycle();
+    assertThat(schedulerFixture.decisions).hasSize(2 * 7);
+  }
+
+  /** Changes of 0.20, section 4, FairSharingRefill: refilled ones never preempt. */
+  @Test
+  void whoJoinsACycleNeverPreempts() {
+    SchedulerFixture schedulerFixture = refilling();
+    schedulerFixture.queue("owner", "co", ANY, quota("f", 4));
+    guest(schedulerFixture, "b", "co");
+    schedulerFixture.submit("guest", "b", 2, 0, 0);
+    schedulerFixture.admitted();
+    schedulerFixture.decisions.clear();
+    schedulerFixture.submit("fits", "owner", 2, 0, 1);
+    schedulerFixture.submit("preempts", "owner", 2, 0, 2);
+
+    schedulerFixture.engine.cycle();
+    assertThat(schedulerFixture.decisions)
+        .singleElement()
+        .isInstanceOfSatisfying(
+            Decision.Admit.class, admit -> assertThat(admit.id().name()).isEqualTo("fits"));
+    schedulerFixture.engine.cycle();
+    assertThat(schedulerFixture.preempted())
+        .containsExactly("guest for preempts: InCohortReclamation");
+  }
+
+  /** Changes of 0.20, section 4, FairSharingRefill: off with blockAdmission. */
+  @Test
+  void nobodyJoinsACycleThatMayAdmitOne() {
+    SchedulerFixture schedulerFixture =
+        new SchedulerFixture(
+            new EngineOptions(Optional.of(new FairSharing(BOTH, true, true, true)), true));
+    schedulerFixture.flavor("f");
+    schedulerFixture.queue("a", "co", quota("f", 4));
+    schedulerFixture.submit("one", "a", 1, 0, 0);
+    schedulerFixture.submit("two", "a", 1, 0, 1);
+    schedulerFixture.engine.cycle();
+    assertThat(schedulerFixture.decisions).hasSize(1);
+  }
+
+  /** All of a class that a release of quota helps, one after the other. */
+  @Test
+  void whoWasInadmissibleJoinsAfterARelease() {
+    SchedulerFixture schedulerFixture = refilling();
+    schedulerFixture.queue("lender", "co", quota("f", 3));
+    guest(schedulerFixture, "a", "co");
+    schedulerFixture.submit("large", "a", 3, 9, 0);
+    for (int i = 0; i < 4; i++) {
+      schedulerFixture.submit("small" + i, "a", 1, 0, 1 + i);
+    }
+    assertThat(schedulerFixture.admitted()).containsExactly("large");
+    schedulerFixture.finish("large");
+    schedulerFixture.decisions.clear();
+    schedulerFixture.engine.cycle();
+    assertThat(schedulerFixture.decisions).hasSize(3);
+  }
+
+  /** The next one is judged by its queue, not by what would fit. */
+  @Test
+  void nobodyPassesTheNextOfAQueue() {
+    SchedulerFixture schedulerFixture = refilling();
+    schedulerFixture.queue("a", "co", QueueingStrategy.STRICT_FIFO, quota("f", 4));
+    schedulerFixture.submit("first", "a", 1, 0, 0);
+    schedulerFixture.submit("large", "a", 4, 0, 1);
+    schedulerFixture.submit("small", "a", 1, 0, 2);
+    assertThat(schedulerFixture.admitted()).containsExactly("first");
   }
 
   @Test
