@@ -93,11 +93,11 @@ final class Nominator {
    * Nominates a Workload that joins a cycle, whose heads have added usage; it keeps the progress of
    * its flavor search.
    */
-  NominatedWorkload nominateSuccessor(QueuedWorkload successor, ClusterQueueCache queue) {
+  NominatedWorkload nominateSuccessor(QueuedWorkload workload, ClusterQueueCache queue) {
     asReserved = false;
-    FlavorProgress progress = successor.flavorProgress();
-    NominatedWorkload found = search(successor, queue);
-    successor.flavorProgress(progress);
+    FlavorProgress progress = workload.flavorProgress();
+    NominatedWorkload found = search(workload, queue);
+    workload.flavorProgress(progress);
     return found;
   }
 
