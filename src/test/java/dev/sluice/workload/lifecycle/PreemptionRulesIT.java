@@ -2,6 +2,7 @@ package dev.sluice.workload.lifecycle;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ArrayNode;
@@ -125,17 +126,20 @@ class PreemptionRulesIT {
     String pointer = "/metadata/annotations/sluice.dev~1checkpoint-requested-at";
     api.awaitField("Job", "lazy", pointer, requestedAt("Workload", lazy).toString());
     assertThat(api.condition("Workload", lazy, "Evicted")).isEqualTo("absent");
+    Instant saved = Instant.now();
     api.patch(
         "Job",
         "lazy",
         "{\"metadata\": {\"annotations\": {\"sluice.dev/checkpointed-at\": \"%s\"}}}"
-            .formatted(Instant.now()));
+            .formatted(saved));
     api.awaitCondition("Workload", lazy, "Preempted", "True InClusterQueue");
     api.awaitCondition("Workload", "urgent", "Admitted", "True Admitted");
 
     annotate("ClusterQueue", "checkpoint-grace", "3s");
     api.delete("Workload", "urgent");
     api.awaitCondition("Workload", lazy, "Admitted", "True Admitted");
+    // Requests are told to the second: in that of the checkpoint, it would answer the next one.
+    await("the next second").until(() -> Instant.now().isAfter(saved.plusSeconds(1)));
     submit("later", 5);
     api.awaitCondition("Workload", "later", "Admitted", "True Admitted");
     assertThat(since(lazy, "Evicted"))
