@@ -159,7 +159,7 @@ final class ReferenceCycle {
             .filter(entry -> !parking.isParked(entry, queue.name(), held.tree()))
             .findFirst()
             .filter(entry -> entry.shape().slice().isEmpty())
-            .filter(entry -> !world.isLimited(entry));
+            .filter(entry -> !world.isLimited(entry.workload().localQueue()));
     if (next.isEmpty()) {
       return Optional.empty();
     }

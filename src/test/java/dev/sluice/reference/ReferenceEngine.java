@@ -325,7 +325,7 @@ final class ReferenceEngine {
     if (world.budgets.released || world.reservations.released) {
       world.bringBackThoseInOrder();
     }
-    freed.stream().filter(this::isLimited).forEach(id -> returned.addAll(world.freed(id)));
+    freed.stream().filter(world::isLimited).forEach(id -> returned.addAll(world.freed(id)));
     freed.clear();
     share();
     parking.forgetThePassed();
@@ -373,11 +373,6 @@ final class ReferenceEngine {
     parking.forgetAll();
     world.queues.keySet().forEach(queue -> generations.merge(queue, 1L, Long::sum));
     world.bringBackThoseDeclaredInOrder();
-  }
-
-  private boolean isLimited(LocalQueueId id) {
-    LocalQueueSpec queue = world.localQueues.get(id);
-    return queue != null && queue.maxWorkloads().isPresent();
   }
 
   private void localQueueChanged(LocalQueueId id) {

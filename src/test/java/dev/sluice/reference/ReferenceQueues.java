@@ -250,9 +250,9 @@ final class ReferenceQueues {
         .toList();
   }
 
-  /** Whether only so many Workloads of its LocalQueue may hold quota. */
-  boolean isLimited(ReferenceEntry entry) {
-    LocalQueueSpec local = localQueues.get(entry.workload().localQueue());
+  /** Whether only so many Workloads of a LocalQueue may hold quota. */
+  boolean isLimited(LocalQueueId id) {
+    LocalQueueSpec local = localQueues.get(id);
     return local != null && local.maxWorkloads().isPresent();
   }
 

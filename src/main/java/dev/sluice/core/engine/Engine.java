@@ -8,7 +8,6 @@ import dev.sluice.core.model.CycleStatistics;
 import dev.sluice.core.model.Decision;
 import dev.sluice.core.model.Explanation;
 import dev.sluice.core.model.FairSharing;
-import dev.sluice.core.model.LocalQueueId;
 import dev.sluice.core.model.LocalQueueSpec;
 import dev.sluice.core.model.PendingWorkload;
 import dev.sluice.core.model.SchedulerEvent;
@@ -642,12 +641,7 @@ public final class Engine {
     return waiting
         .successor(queue, leaving)
         .filter(item -> item.equivalenceClass().shape().slice().isEmpty())
-        .filter(item -> !isLimited(item.localQueue()));
-  }
-
-  private boolean isLimited(LocalQueueId id) {
-    LocalQueueState localQueue = specRegistry.localQueues.get(id);
-    return localQueue != null && localQueue.limitsWorkloads();
+        .filter(item -> !workloads.entryOf(item).localQueue.limitsWorkloads());
   }
 
   private boolean mayBackfill() {

@@ -357,15 +357,17 @@ public final class PendingQueue {
       return last.equivalenceClass.head();
     }
     EquivalenceClass first = active.first();
-    if (first == null) {
-      return null;
-    }
+    return first == null ? null : preemptorOr(first.head());
+  }
+
+  /** The sticky Workload if it is active and comes before the first of the others, or that one. */
+  private QueuedWorkload preemptorOr(QueuedWorkload first) {
     QueuedWorkload preemptor = sticky();
     return preemptor != null
             && isActive(preemptor)
-            && preemptor.usage().compareTo(first.lane().usage()) <= 0
+            && preemptor.usage().compareTo(first.usage()) <= 0
         ? preemptor
-        : first.head();
+        : first;
   }
 
   /**
@@ -382,17 +384,12 @@ public final class PendingQueue {
     if (last != null) {
       all.add(last.equivalenceClass);
     }
-    QueuedWorkload preemptor = sticky();
     ActiveInOrder inOrder = new ActiveInOrder(List.copyOf(all), order);
     while (inOrder.hasNext()) {
       QueuedWorkload next = inOrder.next();
       if (!leaving.contains(next)) {
-        return preemptor != null
-                && isActive(preemptor)
-                && !leaving.contains(preemptor)
-                && preemptor.usage().compareTo(next.usage()) <= 0
-            ? preemptor
-            : next;
+        QueuedWorkload first = preemptorOr(next);
+        return leaving.contains(first) ? next : first;
       }
     }
     return null;

@@ -90,11 +90,13 @@ final class Nominator {
   }
 
   /**
-   * Nominates a Workload that joins a cycle, whose heads have added usage; it keeps the progress of
-   * its flavor search.
+   * Nominates a Workload whose flavor search goes on where it was; it keeps the progress of that.
+   *
+   * @param beginning whether no head of the cycle has added usage yet
    */
-  NominatedWorkload nominateSuccessor(QueuedWorkload workload, ClusterQueueCache queue) {
-    asReserved = false;
+  NominatedWorkload nominateKeepingProgress(
+      QueuedWorkload workload, ClusterQueueCache queue, boolean beginning) {
+    asReserved = beginning;
     FlavorProgress progress = workload.flavorProgress();
     NominatedWorkload found = search(workload, queue);
     workload.flavorProgress(progress);

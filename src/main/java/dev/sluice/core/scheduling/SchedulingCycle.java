@@ -124,7 +124,7 @@ public final class SchedulingCycle {
   /** Whether a head waits for quota only, and doesn't fit even after preemption. */
   public boolean waitsForQuota(QueueHead head) {
     return withoutNomination(head.item(), head.queue()) == null
-        && (lacksQuota(head) || !nominated(head).succeeds());
+        && (lacksQuota(head) || !nominateClaim(head).succeeds());
   }
 
   /** Whether a head certainly doesn't fit: it has no choice, and may not preempt. */
@@ -138,7 +138,7 @@ public final class SchedulingCycle {
     List<NominatedWorkload> claimants = new ArrayList<>(claims.size());
     for (QueueHead claim : claims) {
       if (withoutNomination(claim.item(), claim.queue()) == null) {
-        claimants.add(nominated(claim));
+        claimants.add(nominateClaim(claim));
       }
     }
     return claimants;
@@ -167,12 +167,8 @@ public final class SchedulingCycle {
     }
   }
 
-  /** Nominates a head whose flavor search goes on where it was. */
-  private NominatedWorkload nominated(QueueHead head) {
-    FlavorProgress progress = head.item().flavorProgress();
-    NominatedWorkload found = nominator.nominate(head.item(), head.queue());
-    head.item().flavorProgress(progress);
-    return found;
+  private NominatedWorkload nominateClaim(QueueHead head) {
+    return nominator.nominateKeepingProgress(head.item(), head.queue(), true);
   }
 
   /**
@@ -325,18 +321,26 @@ public final class SchedulingCycle {
               : Optional.<QueuedWorkload>empty();
       if (successor.isPresent()) {
         refills++;
-        if (withoutNomination(successor.get(), queue) == null) {
-          NominatedWorkload entry = nominator.nominateSuccessor(successor.get(), queue);
-          if (entry.assignment().fits()) {
-            joined.add(entry.item());
-            left.putFirst(queue, entry);
-            ordered = ordering.order(left.values());
-          }
+        NominatedWorkload entry = nominateSuccessor(successor.get(), queue);
+        if (entry != null) {
+          joined.add(entry.item());
+          left.putFirst(queue, entry);
+          ordered = ordering.order(left.values());
         }
       }
     }
     cycleReservations.undo();
     return outcomes;
+  }
+
+  /** Nominates a Workload that may join the cycle; null if it doesn't fit. */
+  private @Nullable NominatedWorkload nominateSuccessor(
+      QueuedWorkload workload, ClusterQueueCache queue) {
+    if (withoutNomination(workload, queue) != null) {
+      return null;
+    }
+    NominatedWorkload entry = nominator.nominateKeepingProgress(workload, queue, false);
+    return entry.assignment().fits() ? entry : null;
   }
 
   /** Admits a Workload that joined the cycle, if it still fits; null if it doesn't. */

@@ -197,6 +197,11 @@ final class PodGroup {
     return runnable().stream().filter(pod -> !pod.gated() && !leaves(pod)).toList();
   }
 
+  /** Whether a pod that is being deleted needs no quota any more. */
+  boolean releasesFast() {
+    return releasesFast;
+  }
+
   /** Whether all of them are being deleted. */
   boolean isLeaving() {
     return pods.stream().allMatch(pod -> pod.job().deleting());

@@ -185,7 +185,7 @@ final class PodGroupPolicy {
    * What makes the pods of a set makes others.
    */
   private boolean releasesFast(PodGroup group, CachedWorkload workload) {
-    return options.on(FeatureGate.FAST_QUOTA_RELEASE_IN_POD_INTEGRATION)
+    return group.releasesFast()
         && workload.quotaReserved()
         && !group.serving()
         && !group.hasParent();

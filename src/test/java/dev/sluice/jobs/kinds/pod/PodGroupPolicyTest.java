@@ -686,12 +686,7 @@ class PodGroupPolicyTest {
     /** Those that terminate have given their quota back, and need none of what it has now. */
     @Test
     void admittedAgainItStartsWhileOldPodsTerminateWithTheGate() {
-      GivenPod[] pods = {
-        member("a", 2).running().deletedBy("12:01"),
-        member("b", 2).running().deletedBy("12:01"),
-        member("c", 2).later(9),
-        member("d", 2).later(9)
-      };
+      GivenPod[] pods = twoThatTerminateAndTwoOthers();
       GivenGroupWorkload workload = workload("worker", 2).ownedBy(pods).admitted("spot");
       assertThat(told(given(workload, pods))).doesNotContain("Start c", "Start d");
       rules = rules.with(FeatureGate.FAST_QUOTA_RELEASE_IN_POD_INTEGRATION, true);
@@ -792,12 +787,7 @@ class PodGroupPolicyTest {
 
     @Test
     void replacementsMayComeWhilePodsTerminate() {
-      GivenPod[] pods = {
-        member("a", 2).running().deletedBy("12:01"),
-        member("b", 2).running().deletedBy("12:01"),
-        member("c", 2).later(9),
-        member("d", 2).later(9)
-      };
+      GivenPod[] pods = twoThatTerminateAndTwoOthers();
       assertThat(
               told(
                   given(
@@ -1011,6 +1001,15 @@ class PodGroupPolicyTest {
   }
 
   private Predicate<CachedPod> replaced = pod -> false;
+
+  private static GivenPod[] twoThatTerminateAndTwoOthers() {
+    return new GivenPod[] {
+      member("a", 2).running().deletedBy("12:01"),
+      member("b", 2).running().deletedBy("12:01"),
+      member("c", 2).later(9),
+      member("d", 2).later(9)
+    };
+  }
 
   private List<PodGroupAction> decide(GivenPod... pods) {
     return steps(Optional.empty(), pods);
