@@ -20,6 +20,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Semaphore;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.locks.ReentrantLock;
 import org.slf4j.Logger;
@@ -38,6 +39,11 @@ final class ConnectionFront implements AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(ConnectionFront.class);
   private static final int BACKLOG = 1024;
   private static final int BUFFER = 16 * 1024;
+
+  /** For those who send much at a time: fewer calls of the operating system for a long body. */
+  private static final int LARGE = 128 * 1024;
+
+  private static final int MOST_LARGE = 16;
   private static final int SMALL = 256;
   private static final int NETWORK_BYTES = 8;
   private static final long LOG_EVERY = Duration.ofMinutes(1).toNanos();
@@ -45,6 +51,7 @@ final class ConnectionFront implements AutoCloseable {
   private final ServerSocket listening;
   private final Limits limits;
   private final ThreadFactory threads;
+  private final Semaphore largeBuffers = new Semaphore(MOST_LARGE);
   private final ReentrantLock lock = new ReentrantLock();
   private final Map<String, Set<Connection>> bySource = new HashMap<>();
   private final Map<Integer, Connection> byBackendPort = new ConcurrentHashMap<>();
@@ -314,17 +321,25 @@ final class ConnectionFront implements AutoCloseable {
 
     /** Passes on what is there; while nothing comes, no buffer is held. */
     private void pass(int first, InputStream in, OutputStream out) throws IOException {
-      byte[] buffer = new byte[Math.clamp(1 + in.available(), SMALL, BUFFER)];
-      buffer[0] = (byte) first;
-      int length = 1;
-      do {
-        int there = Math.min(in.available(), buffer.length - length);
-        length += there > 0 ? Math.max(0, in.read(buffer, length, there)) : 0;
-        active = System.nanoTime();
-        out.write(buffer, 0, length);
-        active = System.nanoTime();
-        length = 0;
-      } while (in.available() > 0);
+      int there = in.available();
+      boolean large = there > BUFFER && largeBuffers.tryAcquire();
+      try {
+        byte[] buffer = new byte[Math.clamp(1 + there, SMALL, large ? LARGE : BUFFER)];
+        buffer[0] = (byte) first;
+        int length = 1;
+        do {
+          length += there > 0 ? Math.max(0, in.read(buffer, length, buffer.length - length)) : 0;
+          active = System.nanoTime();
+          out.write(buffer, 0, length);
+          active = System.nanoTime();
+          length = 0;
+          there = in.available();
+        } while (there > 0);
+      } finally {
+        if (large) {
+          largeBuffers.release();
+        }
+      }
     }
 
     void close() {

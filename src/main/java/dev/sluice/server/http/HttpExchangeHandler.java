@@ -82,11 +82,10 @@ final class HttpExchangeHandler implements AutoCloseable {
       try {
         requestBody = read(exchange, head, share);
       } catch (BodyReader.TooLargeException e) {
-        Response usual = Response.text(413, String.valueOf(e.getMessage()));
-        refuse(exchange, share, untaken(exchange, head, share, usual));
+        refuseBody(exchange, head, share, Response.text(413, String.valueOf(e.getMessage())));
         return;
       } catch (OverloadException e) {
-        refuse(exchange, share, untaken(exchange, head, share, overload(head, e)));
+        refuseBody(exchange, head, share, overload(head, e));
         return;
       }
       answer(exchange, head, requestBody, share);
@@ -118,23 +117,25 @@ final class HttpExchangeHandler implements AutoCloseable {
   }
 
   /**
-   * The response to a request whose body isn't taken. If the handler has one of its own for a body
-   * of declared length, of which nothing was read yet, the body is read to its end without keeping
-   * it: a client that can't send all may not read the response.
+   * Refuses a request whose body isn't taken. If the handler has a response of its own for a body
+   * of declared length, of which nothing was read yet, the client gets it at once, and the rest of
+   * the body is read without keeping it: a connection that is closed before may lose the response.
+   * A client that has the response sends no more.
    */
-  private Response untaken(HttpExchange exchange, Head head, BodyBudget.Share share, Response usual)
+  private void refuseBody(HttpExchange exchange, Head head, BodyBudget.Share share, Response usual)
       throws IOException {
     if (head.length() < 0 || head.length() > MOST_READ_OVER) {
-      return usual;
+      refuse(exchange, share, usual);
+      return;
     }
+    InputStream body = exchange.getRequestBody();
     Future<?> deadline = deadline(share, transfer);
-    try {
-      InputStream body = exchange.getRequestBody();
+    try (exchange) {
       Response response = httpHandler.refusal(head.known().path(), new Unclosed(body), usual);
+      write(exchange, refusal(exchange, response));
       if (!response.equals(usual)) {
         body.transferTo(OutputStream.nullOutputStream());
       }
-      return response;
     } finally {
       deadline.cancel(false);
     }
@@ -203,11 +204,15 @@ final class HttpExchangeHandler implements AutoCloseable {
   /** Responds before the whole request was read; the connection must be closed afterwards. */
   private void refuse(HttpExchange exchange, BodyBudget.Share share, Response response)
       throws IOException {
+    send(exchange, share, refusal(exchange, response));
+  }
+
+  private static Response refusal(HttpExchange exchange, Response response) {
     exchange.getResponseHeaders().set("Connection", "close");
     if (response.status() == 503) {
       exchange.getResponseHeaders().set("Retry-After", "1");
     }
-    send(exchange, share, response);
+    return response;
   }
 
   private void send(HttpExchange exchange, BodyBudget.Share share, Response response)
@@ -215,19 +220,23 @@ final class HttpExchangeHandler implements AutoCloseable {
     share.transfers(true);
     Future<?> deadline = deadline(share, httpHandler.streamTime(path(exchange)).orElse(transfer));
     try (exchange) {
-      exchange.getResponseHeaders().set("Content-Type", response.contentType());
-      response.headers().forEach(exchange.getResponseHeaders()::set);
-      long length = response.content().length();
-      boolean bodiless = exchange.getRequestMethod().equals("HEAD") || length == 0;
-      exchange.sendResponseHeaders(response.status(), bodiless ? -1 : Math.max(0, length));
-      if (!bodiless) {
-        OutputStream body = exchange.getResponseBody();
-        response.content().writeTo(body);
-        // Closing may first wait for the rest of the request; the client gets the answer before.
-        body.flush();
-      }
+      write(exchange, response);
     } finally {
       deadline.cancel(false);
+    }
+  }
+
+  private static void write(HttpExchange exchange, Response response) throws IOException {
+    exchange.getResponseHeaders().set("Content-Type", response.contentType());
+    response.headers().forEach(exchange.getResponseHeaders()::set);
+    long length = response.content().length();
+    boolean bodiless = exchange.getRequestMethod().equals("HEAD") || length == 0;
+    exchange.sendResponseHeaders(response.status(), bodiless ? -1 : Math.max(0, length));
+    if (!bodiless) {
+      OutputStream body = exchange.getResponseBody();
+      response.content().writeTo(body);
+      // Closing may first wait for the rest of the request; the client gets the answer before.
+      body.flush();
     }
   }
 

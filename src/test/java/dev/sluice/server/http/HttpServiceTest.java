@@ -20,6 +20,7 @@ import dev.sluice.webhooks.review.WebhookRouter;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
+import java.io.OutputStream;
 import java.net.Socket;
 import java.net.URI;
 import java.net.http.HttpClient;
@@ -258,6 +259,26 @@ class HttpServiceTest {
       assertThat(response.at("/status/code").asInt()).isEqualTo(code);
       assertThat(response.at("/status/reason").asText()).isEqualTo(reason);
       assertThat(String.join("", givenUp)).isEqualTo(heard);
+    }
+  }
+
+  @Test
+  void aReviewThatIsTooLargeIsRefusedBeforeItsEnd() throws Exception {
+    byte[] body = review('"' + "<".repeat(HttpHandler.USUAL_BODY) + '"').getBytes(UTF_8);
+    String head = "POST /mutate--v1-pod HTTP/1.1\r\nHost: a\r\nContent-Length: %d\r\n\r\n";
+    try (HttpService server = HttpService.plain(LOOPBACK, webhooks(), Duration.ZERO);
+        Socket socket = new Socket("127.0.0.1", server.port());
+        BufferedReader answer =
+            new BufferedReader(new InputStreamReader(socket.getInputStream(), UTF_8))) {
+      OutputStream out = socket.getOutputStream();
+      out.write(head.formatted(body.length).getBytes(UTF_8));
+      out.write(body, 0, body.length / 2);
+
+      assertThat(answer.readLine()).contains(" 200 ");
+
+      // The connection stays open for the rest, so that nobody loses the answer.
+      out.write(body, body.length / 2, body.length - body.length / 2);
+      assertThat(answer.lines().toList()).last().asString().contains("\"code\":413");
     }
   }
 
