@@ -368,10 +368,11 @@ final class ReferenceEngine {
     parking.forgetBlocksOf(name);
   }
 
-  /** Everything that is parked is looked at anew. */
+  /** Everything that is parked is looked at anew, and who was skipped goes round once more. */
   private void declarationsChanged() {
     parking.forgetAll();
     world.queues.keySet().forEach(queue -> generations.merge(queue, 1L, Long::sum));
+    world.queues.keySet().forEach(world::changed);
     world.bringBackThoseDeclaredInOrder();
   }
 
