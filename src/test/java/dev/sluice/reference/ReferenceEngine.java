@@ -564,8 +564,13 @@ final class ReferenceEngine {
             passedOver.stream()
                 .filter(queue -> tree.tree(queue).stream().noneMatch(reason))
                 .flatMap(queue -> world.waitingIn(queue).stream()));
+    long cycleBefore = cycles;
     List<Decided> decided = cycle();
     searches.forEach(ReferenceEntry::search);
+    // A search of the cycle before is one still: this one would have found the same.
+    searches.keySet().stream()
+        .filter(entry -> entry.progressCycle == cycleBefore)
+        .forEach(entry -> entry.progressCycle = cycles);
     for (String queue : passedOver) {
       for (ReferenceEntry entry : world.waitingIn(queue)) {
         if (parking.parksAgain(entry, queue) && before.containsKey(entry)) {
