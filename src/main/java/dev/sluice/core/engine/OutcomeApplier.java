@@ -109,7 +109,7 @@ final class OutcomeApplier {
       case CycleOutcome.QueueBlocked blocked -> true;
       case CycleOutcome.Skipped skipped -> true;
       case CycleOutcome.Admitted admitted -> false;
-      case CycleOutcome.NoFit noFit -> false;
+      case CycleOutcome.NoFit noFit -> noFit.startsAnew();
       case CycleOutcome.Ineligible ineligible -> false;
       case CycleOutcome.OverBudget overBudget -> false;
       case CycleOutcome.PreemptionGated preemptionGated -> false;
@@ -192,7 +192,7 @@ final class OutcomeApplier {
               now));
     }
     await(pendingPreemption, new Waiting.Claiming(pendingPreemption.explanation()));
-    boolean startsAnew = pendingPreemption.resumed() && !waiting.preemptsAgain(queue, item);
+    boolean startsAnew = pendingPreemption.resumed() && !waiting.endsSearchAgain(queue, item);
     // A flavor search that began before the last change of reservations, or before one was dropped,
     // starts again from the first flavor.
     // One that resumed starts there anyway, and doesn't reserve the same quota in between: a head
@@ -260,6 +260,10 @@ final class OutcomeApplier {
     if (queue.queueing().backsOff()) {
       return await(noFit, new Waiting.Pausing(noFit.explanation()));
     }
+    if (noFit.startsAnew() && !waiting.endsSearchAgain(queue, item)) {
+      waiting.activate(queue);
+      return true;
+    }
     Waiting inadmissible =
         new Waiting.Inadmissible(
             noFit.explanation(), noFit.shortages(), noFit.competing(), noFit.preempts());
@@ -271,7 +275,7 @@ final class OutcomeApplier {
       return true;
     }
     item.equivalenceClass().missingQuota(noFit.shortages());
-    if (noFit.searched()) {
+    if (noFit.searched() == CycleOutcome.Searched.IN_TURN) {
       item.flavorProgress(FlavorProgress.withoutSuccess(queue, cycle));
     }
     boolean claims =

@@ -84,7 +84,7 @@ public sealed interface CycleOutcome {
    * @param competing whether any release of quota may make the class fit
    * @param preempts whether new preemption targets may make the class fit
    * @param reserving whether the head reserved quota in this cycle
-   * @param searched whether several cycles evaluated the head, flavor after flavor
+   * @param searched among which flavors this cycle searched
    */
   record NoFit(
       QueuedWorkload item,
@@ -94,8 +94,26 @@ public sealed interface CycleOutcome {
       boolean competing,
       boolean preempts,
       boolean reserving,
-      boolean searched)
-      implements CycleOutcome {}
+      Searched searched)
+      implements CycleOutcome {
+
+    /**
+     * Whether the head goes on searching, because its flavors before those of this cycle may have
+     * targets: a head that blocks its queue is evaluated in each cycle.
+     */
+    public boolean startsAnew() {
+      return searched == Searched.REST && queue.queueing().headBlocks();
+    }
+  }
+
+  /** The flavors among which a head found none. */
+  enum Searched {
+    ALL,
+    /** Those behind one with which the head was skipped in an earlier cycle. */
+    REST,
+    /** Those of several consecutive cycles that evaluated the head, flavor after flavor. */
+    IN_TURN
+  }
 
   /** The head doesn't fit so far, but there are untried flavors; it stays active. */
   record TryNextFlavor(QueuedWorkload item, ClusterQueueCache queue) implements CycleOutcome {}

@@ -44,6 +44,13 @@ public record NominatedWorkload(
    */
   record Search(Resumed from, long began, int searchCycles, @Nullable FlavorProgress before) {
 
+    CycleOutcome.Searched searched() {
+      if (searchCycles > 0) {
+        return CycleOutcome.Searched.IN_TURN;
+      }
+      return from.last().isEmpty() ? CycleOutcome.Searched.ALL : CycleOutcome.Searched.REST;
+    }
+
     /** The same search, which tries all remaining flavors in one cycle. */
     Search exhaustive(long cycle) {
       return new Search(from, cycle, Integer.MAX_VALUE, before);

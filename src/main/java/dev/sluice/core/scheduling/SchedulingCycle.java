@@ -564,7 +564,7 @@ public final class SchedulingCycle {
         assignment.competing() || minimum.competing(),
         mayFindTargets(queue, minimum.noFit()),
         reserves,
-        entry.search().searchCycles() > 0);
+        entry.search().searched());
   }
 
   /** Whether a head that finds no targets keeps what it could use from others. */

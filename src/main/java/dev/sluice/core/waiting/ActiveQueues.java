@@ -267,12 +267,12 @@ final class ActiveQueues {
   }
 
   /**
-   * Records that a head waits for preemption with flavors behind the first.
+   * Records that a search behind the first flavor ended.
    *
    * @return whether further cycles repeat the same results, until something in the tree changes
    */
-  boolean preemptsAgain(ClusterQueueCache queue, QueuedWorkload head) {
-    return skippedHeads.preemptsAgain(queue.name(), head, changesOf(queue.node()).number);
+  boolean endsSearchAgain(ClusterQueueCache queue, QueuedWorkload head) {
+    return skippedHeads.endsSearchAgain(queue.name(), head, changesOf(queue.node()).number);
   }
 
   /** Records that the head of a queue was not skipped. */

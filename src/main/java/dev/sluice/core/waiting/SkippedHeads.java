@@ -34,8 +34,8 @@ final class SkippedHeads {
   private static final Comparator<List<Integer>> BY_FLAVORS =
       (one, two) -> Arrays.compare(one.toArray(Integer[]::new), two.toArray(Integer[]::new));
 
-  /** Stands among the flavors of a round in which the head waited for preemption, too. */
-  private static final List<Integer> PREEMPTION = List.of(Integer.MIN_VALUE);
+  /** Stands among the flavors of a round in which a search ended, too. */
+  private static final List<Integer> END_OF_SEARCH = List.of(Integer.MIN_VALUE);
 
   private final Map<String, Round> rounds = new HashMap<>();
 
@@ -85,16 +85,18 @@ final class SkippedHeads {
   }
 
   /**
-   * Records that a head waits for preemption with flavors behind the first: a round of skips ends
-   * with it.
+   * Records that a search behind the first flavor ended, because the head waits for preemption or
+   * has no targets: a round of skips ends with it.
    *
    * @param changes the number of the last change in the tree
-   * @return whether it waited so before, and nothing has changed since
+   * @return whether one ended so before, and nothing has changed since
    */
-  boolean preemptsAgain(String clusterQueue, QueuedWorkload head, long changes) {
+  boolean endsSearchAgain(String clusterQueue, QueuedWorkload head, long changes) {
     Round before =
-        rounds.put(clusterQueue, new Round(head, changes, new HashSet<>(Set.of(PREEMPTION))));
-    return before != null && before.continues(head, changes) && before.resumed.contains(PREEMPTION);
+        rounds.put(clusterQueue, new Round(head, changes, new HashSet<>(Set.of(END_OF_SEARCH))));
+    return before != null
+        && before.continues(head, changes)
+        && before.resumed.contains(END_OF_SEARCH);
   }
 
   /** Forgets the head of a queue: it was not skipped this time, or it is gone. */

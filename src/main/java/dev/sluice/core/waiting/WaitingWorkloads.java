@@ -457,13 +457,14 @@ public final class WaitingWorkloads {
   }
 
   /**
-   * Records that a head waits for preemption with flavors behind the first: its next search starts
-   * at the first one, and doesn't reserve this quota until it is here again.
+   * Records that a search behind the first flavor ended, because the head waits for preemption or
+   * has no targets: the next one starts at the first flavor, and doesn't reserve this quota until
+   * it is here again.
    *
    * @return whether further cycles repeat the same results, until something in the tree changes
    */
-  public boolean preemptsAgain(ClusterQueueCache queue, QueuedWorkload head) {
-    return activeQueues.preemptsAgain(queue, head);
+  public boolean endsSearchAgain(ClusterQueueCache queue, QueuedWorkload head) {
+    return activeQueues.endsSearchAgain(queue, head);
   }
 
   /** Records that the head of a queue was not skipped. */
