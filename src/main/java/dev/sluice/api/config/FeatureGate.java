@@ -80,7 +80,8 @@ public enum FeatureGate {
       "KueueDRAIntegrationExtendedResource", true, BETA, EITHER, "KueueDRAIntegration"),
   KUEUE_DRA_INTEGRATION_PARTITIONABLE_DEVICES(
       "KueueDRAIntegrationPartitionableDevices", true, BETA, EITHER, "KueueDRAIntegration"),
-  KUEUE_DRA_PRIORITIZED_LIST("KueueDRAPrioritizedList", false, ALPHA, OFF, "KueueDRAIntegration"),
+  KUEUE_DRA_PRIORITIZED_LIST(
+      "KueueDRAPrioritizedList", false, ALPHA, EITHER, "KueueDRAIntegration"),
   KUEUE_DRA_REJECT_WORKLOADS_WHEN_DRA_DISABLED(
       "KueueDRARejectWorkloadsWhenDRADisabled", true, BETA, EITHER),
   LOCAL_QUEUE_METRICS("LocalQueueMetrics", true, BETA, EITHER),

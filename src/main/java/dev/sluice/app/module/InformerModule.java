@@ -89,7 +89,8 @@ public final class InformerModule implements OperatorModule {
         context.configuration().resources(),
         context.configuration().podAccounting().isOn(),
         context.isEnabled(FeatureGate.KUEUE_DRA_INTEGRATION_EXTENDED_RESOURCE),
-        context.isEnabled(FeatureGate.KUEUE_DRA_DEVICE_TAINTS));
+        context.isEnabled(FeatureGate.KUEUE_DRA_DEVICE_TAINTS),
+        context.isEnabled(FeatureGate.KUEUE_DRA_PRIORITIZED_LIST));
   }
 
   /** Counts devices if they are read, which is known after the constructor. */

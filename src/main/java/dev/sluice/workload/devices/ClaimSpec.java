@@ -63,24 +63,43 @@ record ClaimSpec(
 
   private static DeviceRequest request(JsonNode request) {
     JsonNode exactly = request.path("exactly");
-    JsonNode count = exactly.path("count");
+    String name = request.path("name").asText("");
+    List<DeviceRequest> alternatives = new ArrayList<>(0);
+    for (JsonNode alternative : request.path("firstAvailable")) {
+      alternatives.add(devices(alternative.path("name").asText(""), alternative, false, List.of()));
+    }
     boolean admin = exactly.path("adminAccess").asBoolean(false);
+    return devices(name, exactly, admin, List.copyOf(alternatives));
+  }
+
+  /**
+   * A request for devices of one class.
+   *
+   * @param alternatives of the request; then {@code exactly} must be missing
+   */
+  private static DeviceRequest devices(
+      String name, JsonNode exactly, boolean admin, List<DeviceRequest> alternatives) {
+    JsonNode count = exactly.path("count");
     return new DeviceRequest(
-        request.path("name").asText(""),
+        name,
         exactly.path("deviceClassName").asText(""),
         count.isMissingNode() || count.isNull() ? 1 : Math.max(0, count.asLong(-1)),
         admin,
         selectors(exactly.path("selectors")),
         tolerations(exactly.path("tolerations")),
-        problem(request, exactly, admin));
+        alternatives.isEmpty() ? problem(exactly, admin) : contradiction(exactly),
+        alternatives);
   }
 
-  private static String problem(JsonNode request, JsonNode exactly, boolean admin) {
+  private static String contradiction(JsonNode exactly) {
+    return exactly.isMissingNode() || exactly.isNull()
+        ? ""
+        : "it has both exactly and firstAvailable";
+  }
+
+  private static String problem(JsonNode exactly, boolean admin) {
     String mode = exactly.path("allocationMode").asText(EXACT_COUNT);
     JsonNode count = exactly.path("count");
-    if (!request.path("firstAvailable").isEmpty()) {
-      return "firstAvailable can't be counted, because it is not known which alternative is used";
-    }
     if (!exactly.isObject()) {
       return "it has no field exactly";
     }

@@ -20,7 +20,9 @@ import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Set;
 import java.util.SortedMap;
+import java.util.SortedSet;
 import java.util.TreeMap;
+import java.util.TreeSet;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
@@ -43,10 +45,26 @@ final class DeviceCounting {
   private final DeviceSelectors selectors;
   private final Map<String, List<DeviceClassMapping>> mappings = new HashMap<>();
   private final Set<String> resources;
+  private final boolean prioritizedLists;
 
-  /** Counts by these mappings. */
+  /** Counts by these mappings, and no request with alternatives. */
   DeviceCounting(
       DeviceObjects objects, DeviceSelectors selectors, List<DeviceClassMapping> mappings) {
+    this(objects, selectors, mappings, false);
+  }
+
+  /**
+   * Counts by these mappings.
+   *
+   * @param prioritizedLists whether requests with alternatives count (gate {@code
+   *     KueueDRAPrioritizedList})
+   */
+  DeviceCounting(
+      DeviceObjects objects,
+      DeviceSelectors selectors,
+      List<DeviceClassMapping> mappings,
+      boolean prioritizedLists) {
+    this.prioritizedLists = prioritizedLists;
     this.objects = objects;
     this.selectors = selectors;
     resources =
@@ -65,6 +83,52 @@ final class DeviceCounting {
 
   private static boolean countsByCounters(List<DeviceClassMapping> mapped) {
     return mapped.stream().anyMatch(mapping -> !mapping.counters().isEmpty());
+  }
+
+  /**
+   * Why a request with alternatives can't be counted; empty if it can. All of them must count as
+   * one resource, by their number.
+   */
+  private String refusal(DeviceRequest request) {
+    if (!prioritizedLists) {
+      return "firstAvailable can't be counted, because it is not known which alternative is used";
+    }
+    if (!request.problem().isEmpty()) {
+      return request.problem();
+    }
+    SortedSet<String> countedAs = new TreeSet<>();
+    for (DeviceRequest alternativeRequest : request.alternatives()) {
+      String place = "alternative " + shown(alternativeRequest.name()) + ": ";
+      List<DeviceClassMapping> mapped = mapped(alternativeRequest.deviceClass());
+      if (!alternativeRequest.problem().isEmpty()) {
+        return place + alternativeRequest.problem();
+      }
+      if (mapped.isEmpty()) {
+        return place + unmapped(alternativeRequest);
+      }
+      if (countsByCounters(mapped)) {
+        return place + "devices that count by counters can't be alternatives";
+      }
+      mapped.forEach(mapping -> countedAs.add(mapping.resource()));
+    }
+    return countedAs.size() == 1
+        ? ""
+        : "its alternatives count as several resources: " + String.join(", ", countedAs);
+  }
+
+  private static String unmapped(DeviceRequest request) {
+    return "DeviceClass %s is mapped to no resource (resources.deviceClassMappings)"
+        .formatted(shown(request.deviceClass()));
+  }
+
+  /** The resource of the alternatives of a request that isn't refused. */
+  private String resource(DeviceRequest request) {
+    return mapped(request.alternatives().getFirst().deviceClass()).getFirst().resource();
+  }
+
+  /** The most devices that any alternative of a request has. */
+  private static long most(DeviceRequest request) {
+    return request.alternatives().stream().mapToLong(DeviceRequest::count).max().orElse(0);
   }
 
   /**
@@ -127,6 +191,14 @@ final class DeviceCounting {
     SortedMap<String, Long> amounts = new TreeMap<>();
     SelectorWork work = new SelectorWork(SelectorWork.MOST);
     for (DeviceRequest request : claim.requests()) {
+      if (!request.alternatives().isEmpty()) {
+        boolean counted = refusal(request).isEmpty();
+        amounts.merge(
+            counted ? resource(request) : UNCOUNTABLE,
+            counted ? most(request) : 1,
+            ResourceAmounts::add);
+        continue;
+      }
       List<DeviceClassMapping> mapped = mapped(request.deviceClass());
       if (!request.problem().isEmpty() || (mapped.isEmpty() && !request.adminAccess())) {
         amounts.merge(UNCOUNTABLE, 1L, ResourceAmounts::add);
@@ -268,15 +340,15 @@ final class DeviceCounting {
 
     private void request(String source, DeviceRequest request) {
       String place = source + ", request " + shown(request.name());
-      if (!request.problem().isEmpty()) {
+      if (!request.alternatives().isEmpty()) {
+        alternatives(place, request);
+      } else if (!request.problem().isEmpty()) {
         defects.add(place + ": " + shown(request.problem()));
       } else if (!request.adminAccess()) {
         List<DeviceClassMapping> mapped = mapped(request.deviceClass());
         Optional<DeviceClass> deviceClass = objects.deviceClass(request.deviceClass());
         if (mapped.isEmpty()) {
-          defects.add(
-              "%s: DeviceClass %s is mapped to no resource (resources.deviceClassMappings)"
-                  .formatted(place, shown(request.deviceClass())));
+          defects.add(place + ": " + unmapped(request));
         } else if (deviceClass.isEmpty()) {
           unresolved.add(
               "%s: DeviceClass %s doesn't exist".formatted(place, shown(request.deviceClass())));
@@ -285,6 +357,36 @@ final class DeviceCounting {
           mapped.forEach(mapping -> charge(place, request, expressions, mapping));
         }
       }
+    }
+
+    /**
+     * Charges the devices of the largest alternative, whichever the scheduler will use, if it can
+     * use any.
+     */
+    private void alternatives(String place, DeviceRequest request) {
+      String refusal = refusal(request);
+      if (!refusal.isEmpty()) {
+        defects.add(place + ": " + shown(refusal));
+      } else if (request.alternatives().stream().noneMatch(this::isThere)) {
+        unresolved.add(place + ": no alternative has a DeviceClass and as many devices that match");
+      } else {
+        amounts.merge(resource(request), most(request), ResourceAmounts::add);
+      }
+    }
+
+    /** Whether the cluster has the class of an alternative, and as many devices that match. */
+    private boolean isThere(DeviceRequest alternativeRequest) {
+      List<String> expressions = expressions(alternativeRequest);
+      if (objects.deviceClass(alternativeRequest.deviceClass()).isEmpty()
+          || expressions.stream()
+              .anyMatch(expression -> selectors.problem(expression).isPresent())) {
+        return false;
+      }
+      DeviceClassMapping mapping = mapped(alternativeRequest.deviceClass()).getFirst();
+      return expressions.isEmpty()
+          || amounts(alternativeRequest, expressions, mapping, work)
+              .filter(devices -> devices.size() >= alternativeRequest.count())
+              .isPresent();
     }
 
     /** Charges the devices of a request, or the most that each of them consumes of counters. */

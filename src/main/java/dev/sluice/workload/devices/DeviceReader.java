@@ -57,9 +57,14 @@ public final class DeviceReader implements ClaimedDevices, AutoCloseable {
    * @param podsCounted whether claims that exist are read as well
    * @param extendedResources whether devices stand behind resources that pods request
    * @param taints whether devices with taints that a request doesn't tolerate are left out
+   * @param prioritizedLists whether requests with alternatives count
    */
   public record Options(
-      Resources resources, boolean podsCounted, boolean extendedResources, boolean taints) {}
+      Resources resources,
+      boolean podsCounted,
+      boolean extendedResources,
+      boolean taints,
+      boolean prioritizedLists) {}
 
   /** Is told of changes. */
   public interface Listener {
@@ -79,7 +84,9 @@ public final class DeviceReader implements ClaimedDevices, AutoCloseable {
     this.options = options;
     this.listener = listener;
     inventory = new DeviceInventory(List.of(), selectors, options.taints());
-    counting = new DeviceCounting(new Read(), selectors, options.resources().deviceClasses());
+    counting =
+        new DeviceCounting(
+            new Read(), selectors, options.resources().deviceClasses(), options.prioritizedLists());
     this.reflectors =
         Stream.of(
                 reflector(reflectors, TEMPLATES, templateStore),

@@ -14,6 +14,8 @@ import java.util.List;
  *     an empty text, which no device meets
  * @param tolerations the taints that the devices may have
  * @param problem why the number of devices can't be told; empty if it is {@code count}
+ * @param alternatives of which it gets the devices of one, in the order of preference; then it says
+ *     nothing else itself. Empty without
  */
 record DeviceRequest(
     String name,
@@ -22,4 +24,5 @@ record DeviceRequest(
     boolean adminAccess,
     List<String> selectors,
     List<Toleration> tolerations,
-    String problem) {}
+    String problem,
+    List<DeviceRequest> alternatives) {}

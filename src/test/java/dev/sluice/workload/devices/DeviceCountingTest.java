@@ -6,8 +6,12 @@ import dev.sluice.api.config.Resources.DeviceClassMapping;
 import dev.sluice.api.config.Resources.DeviceCounter;
 import dev.sluice.workload.Templates;
 import dev.sluice.workload.record.DeviceCharge;
+import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Random;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.Test;
@@ -101,6 +105,7 @@ class DeviceCountingTest {
             + " counted",
         "{name: r, firstAvailable: [{name: a}], exactly: {deviceClassName: gpu}} | firstAvailable"
             + " can't be counted",
+        "{name: r, firstAvailable: {a: 7}} | firstAvailable can't be counted",
         "{name: r, someday: {deviceClassName: gpu}} | it has no field exactly",
         "7 | it has no field exactly",
       })
@@ -111,6 +116,121 @@ class DeviceCountingTest {
         .startsWith("resource claim c, ResourceClaimTemplate t, request ")
         .contains(text);
     assertThat(charge.amounts()).isEmpty();
+  }
+
+  private static final List<DeviceClassMapping> ALTERNATIVES =
+      List.of(
+          new DeviceClassMapping("gpus", List.of("gpu", "large"), List.of()),
+          new DeviceClassMapping("nics", List.of("nic"), List.of()),
+          new DeviceClassMapping(
+              "memory", List.of("part"), List.of(new DeviceCounter("memory", "d.com", "true"))));
+
+  private static DeviceCharge chargeAlternatives(String... alternatives) {
+    GivenDevices given =
+        given("{name: r, firstAvailable: [%s]}".formatted(String.join(", ", alternatives)));
+    DeviceCounting counting = new DeviceCounting(given, SELECTORS, ALTERNATIVES, true);
+    return counting.of("team", Templates.podSpec(ONE), counting.extended(given.classes()));
+  }
+
+  /** Changes of 0.20, section 4, KueueDRAPrioritizedList. */
+  @Test
+  void alternativesCountAsTheLargestOfThem() {
+    DeviceCharge charge =
+        chargeAlternatives(
+            "{name: a, deviceClassName: large}",
+            "{name: b, deviceClassName: gpu, count: 4}",
+            "{name: c, deviceClassName: gpu, count: 2, selectors: [{cel: {expression: 'false'}}]}");
+    assertThat(charge.defects()).isEmpty();
+    assertThat(charge.unresolved()).isEmpty();
+    assertThat(charge.amounts()).isEqualTo(Map.of("gpus", 4L));
+  }
+
+  /** Changes of 0.20, section 4, KueueDRAPrioritizedList; what can't be told is refused. */
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      value = {
+        "{name: a, deviceClassName: other} | alternative a: DeviceClass other is mapped to no",
+        "{name: a, deviceClassName: gpu, allocationMode: All} | alternative a: allocationMode All",
+        "{name: a, deviceClassName: gpu, count: 0} | alternative a: count must be a whole number",
+        "{name: a, deviceClassName: part} | alternative a: devices that count by counters can't be",
+        "{name: a, deviceClassName: nic} | its alternatives count as several resources: gpus, nics",
+        "7 | alternative : it has no field exactly",
+      })
+  void alternativesThatCannotBeComparedAreADefect(String alternative, String text) {
+    DeviceCharge charge = chargeAlternatives("{name: first, deviceClassName: gpu}", alternative);
+    assertThat(charge.defects())
+        .singleElement()
+        .satisfies(defect -> assertThat(defect).contains("request r: " + text));
+    assertThat(charge.amounts()).isEmpty();
+  }
+
+  /** Changes of 0.20, section 4: DRAResourcesUnresolved, as long as no alternative is there. */
+  @Test
+  void alternativesWaitUntilOneIsThere() {
+    String no = "selectors: [{cel: {expression: 'false'}}]";
+    assertThat(
+            chargeAlternatives(
+                    "{name: a, deviceClassName: gpu, %s}".formatted(no),
+                    "{name: b, deviceClassName: large, %s}".formatted(no))
+                .unresolved())
+        .singleElement()
+        .satisfies(
+            text ->
+                assertThat(text)
+                    .endsWith("no alternative has a DeviceClass and as many devices that match"));
+  }
+
+  /** Random lists against the rule written down once more. */
+  @Test
+  void randomAlternativesCountAsTheLargestOfThem() {
+    long steps = Long.getLong("sluice.property.steps", 2_000);
+    Random random = new Random(Long.getLong("sluice.property.seed", 1));
+    String[] classes = {"gpu", "large", "nic", "part", "other"};
+    for (long step = 0; step < steps; step++) {
+      List<String> texts = new ArrayList<>();
+      long most = 0;
+      boolean there = false;
+      Set<String> countedAs = new HashSet<>();
+      for (int i = 0; i <= random.nextInt(4); i++) {
+        String name = classes[random.nextInt(100) < 70 ? random.nextInt(2) : random.nextInt(5)];
+        int count = 1 + random.nextInt(8);
+        boolean matches = random.nextBoolean();
+        texts.add(
+            "{name: n%d, deviceClassName: %s, count: %d%s}"
+                .formatted(
+                    i, name, count, matches ? "" : ", selectors: [{cel: {expression: 'false'}}]"));
+        most = Math.max(most, count);
+        there |= matches;
+        countedAs.add(
+            switch (name) {
+              case "gpu", "large" -> "gpus";
+              case "nic" -> "nics";
+              default -> "refused";
+            });
+      }
+      boolean refused = countedAs.contains("refused") || countedAs.size() > 1;
+      DeviceCharge charge = chargeAlternatives(texts.toArray(String[]::new));
+      String what = "step %d: %s".formatted(step, texts);
+      assertThat(charge.defects().isEmpty()).as(what).isEqualTo(!refused);
+      assertThat(charge.unresolved().isEmpty()).as(what).isEqualTo(refused || there);
+      assertThat(charge.amounts())
+          .as(what)
+          .isEqualTo(refused || !there ? Map.of() : Map.of(countedAs.iterator().next(), most));
+    }
+  }
+
+  /** A claim that was made from such a template counts as its Workload was charged. */
+  @Test
+  void claimsThatExistCountByTheirLargestAlternative() {
+    ClaimSpec claim =
+        ClaimSpec.ofClaim(
+            Templates.node(
+                "{spec: {devices: {requests: [{name: r, firstAvailable: [{name: a,"
+                    + " deviceClassName: large}, {name: b, deviceClassName: gpu, count: 4}]},"
+                    + " {name: s, firstAvailable: [{name: a, deviceClassName: other}]}]}}}"));
+    assertThat(new DeviceCounting(given(), SELECTORS, ALTERNATIVES, true).of(claim))
+        .isEqualTo(Map.of("gpus", 4L, "devices that can't be counted", 1L));
   }
 
   @ParameterizedTest

@@ -22,6 +22,7 @@ class DevicesIT {
 
   private static final String MAPPINGS =
       """
+      featureGates: {KueueDRAPrioritizedList: true}
       resources:
         deviceClassMappings:
         - {name: example.com/gpus, deviceClassNames: [gpu.example.com]}
@@ -155,6 +156,18 @@ class DevicesIT {
 
       api.delete("Job", "first");
       api.awaitCondition("Workload", second, "Admitted", "True Admitted");
+
+      givenTemplate(
+          cluster,
+          "either",
+          "{name: gpu, firstAvailable: [{name: large, deviceClassName: gpu.example.com},"
+              + " {name: small, deviceClassName: gpu.example.com, count: 2}]}");
+      api.submit(job("third", 1, "resourceClaimTemplateName: either"));
+      String third = api.workloadOf("third");
+      api.awaitCondition("Workload", third, "Admitted", "True Admitted");
+      assertThat(usage(api, third))
+          .as("whichever alternative the scheduler will use")
+          .isEqualTo("{\"cpu\":\"1\",\"example.com/gpus\":\"2\"}");
       assertThat(operator.isAlive()).isTrue();
     }
   }
