@@ -2,13 +2,15 @@ package dev.sluice.api.config;
 
 import dev.sluice.api.KubernetesNames;
 import dev.sluice.api.config.Resources.DeviceClassMapping;
-import dev.sluice.api.config.Resources.DeviceCounter;
+import dev.sluice.api.config.Resources.DeviceSource;
+import dev.sluice.api.config.Resources.DeviceSource.Kind;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.regex.Pattern;
 
 /** Reads the list {@code resources.deviceClassMappings}. */
 final class DeviceMappingDecoder {
@@ -20,11 +22,15 @@ final class DeviceMappingDecoder {
   private static final String MAPPINGS = "deviceClassMappings";
   private static final String CLASSES = "deviceClassNames";
   private static final String SOURCES = "sources";
+  private static final String COUNTER = "counter";
+  private static final String CAPACITY = "capacity";
+  private static final String SELECTOR = "deviceSelector";
+  private static final Pattern IDENTIFIER = Pattern.compile("[A-Za-z_][A-Za-z0-9_]{0,31}");
 
   private final ConfigurationVersion version;
   private final FeatureGates gates;
 
-  /** What each class counts as so far: the counters; an empty text for the devices themselves. */
+  /** What each class counts as so far: the sources; an empty text for the devices themselves. */
   private final Map<String, Set<String>> counted = new HashMap<>();
 
   DeviceMappingDecoder(ConfigurationVersion version, FeatureGates gates) {
@@ -59,10 +65,10 @@ final class DeviceMappingDecoder {
       }
       List<String> classes = fields.texts(CLASSES);
       checkClasses(fields, classes);
-      List<DeviceCounter> counters = counters(fields);
-      classes.forEach(each -> checkCountedOnce(fields, each, counters));
+      List<DeviceSource> sources = sources(fields);
+      classes.forEach(each -> checkCountedOnce(fields, each, sources));
       fields.nothingElse();
-      result.add(new DeviceClassMapping(name, classes, counters));
+      result.add(new DeviceClassMapping(name, classes, sources));
     }
     return List.copyOf(result);
   }
@@ -83,72 +89,115 @@ final class DeviceMappingDecoder {
     }
   }
 
-  /** A class may be in several mappings only if each counts another counter of its devices. */
+  /** A class may be in several mappings only if each counts something else of its devices. */
   private void checkCountedOnce(
-      ObjectFieldReader fields, String deviceClass, List<DeviceCounter> counters) {
+      ObjectFieldReader fields, String deviceClass, List<DeviceSource> sources) {
     Set<String> known = counted.computeIfAbsent(deviceClass, any -> new HashSet<>());
     List<String> keys =
-        counters.isEmpty()
+        sources.isEmpty()
             ? List.of("")
-            : counters.stream().map(it -> it.driver() + "/" + it.name()).distinct().toList();
-    boolean plain = known.contains("") || (counters.isEmpty() && !known.isEmpty());
+            : sources.stream()
+                .map(source -> source.kind() + " " + source.driver() + "/" + source.name())
+                .distinct()
+                .toList();
+    boolean plain = known.contains("") || (sources.isEmpty() && !known.isEmpty());
     if (plain || keys.stream().anyMatch(known::contains)) {
       fields.refuse(
           CLASSES,
           "\""
               + deviceClass
-              + "\" is in another mapping; allowed only where each of them has other counters");
+              + "\" is in another mapping; allowed only where each of them has other counters or"
+              + " capacities");
     }
     known.addAll(keys);
   }
 
-  private List<DeviceCounter> counters(ObjectFieldReader fields) {
-    List<DeviceCounter> result = new ArrayList<>();
+  private List<DeviceSource> sources(ObjectFieldReader fields) {
+    List<DeviceSource> result = new ArrayList<>();
     for (ObjectFieldReader source : fields.objects(SOURCES)) {
-      if (!gates.enabled(FeatureGate.KUEUE_DRA_INTEGRATION_PARTITIONABLE_DEVICES)) {
-        fields.refuse(
-            SOURCES,
-            "needs the feature gate "
-                + FeatureGate.KUEUE_DRA_INTEGRATION_PARTITIONABLE_DEVICES.text());
-      }
-      if (source.has("capacity")) {
+      boolean counter = source.has(COUNTER);
+      boolean capacity = source.has(CAPACITY);
+      if (counter == capacity) {
         source.refuse(
-            "capacity",
-            "not supported yet: capacities of devices aren't counted (gate "
-                + FeatureGate.KUEUE_DRA_INTEGRATION_CONSUMABLE_CAPACITY.text()
-                + ")");
-      } else if (!source.has("counter")) {
-        source.refuse("counter", "is missing; needed: a counter of the devices of a driver");
+            COUNTER,
+            counter
+                ? "stands beside capacity; allowed is one of them"
+                : "is missing; needed: a counter, or a capacity, of the devices of a driver");
       }
-      source.accept("capacity");
-      source.accept("counter");
-      if (source.has("counter")) {
-        result.add(counter(source.object("counter")));
+      source.accept(COUNTER);
+      source.accept(CAPACITY);
+      if (counter) {
+        needs(fields, FeatureGate.KUEUE_DRA_INTEGRATION_PARTITIONABLE_DEVICES);
+        result.add(counter(source.object(COUNTER)));
+      }
+      if (capacity) {
+        needs(fields, FeatureGate.KUEUE_DRA_INTEGRATION_CONSUMABLE_CAPACITY);
+        result.add(capacity(source.object(CAPACITY)));
       }
       source.nothingElse();
     }
+    fields.check(
+        SOURCES,
+        result.stream().map(DeviceSource::kind).distinct().count() <= 1,
+        "counters and capacities",
+        "one kind in a mapping");
     return result;
   }
 
-  private static DeviceCounter counter(ObjectFieldReader fields) {
+  private void needs(ObjectFieldReader fields, FeatureGate gate) {
+    if (!gates.enabled(gate)) {
+      fields.refuse(SOURCES, "needs the feature gate " + gate.text());
+    }
+  }
+
+  private static DeviceSource counter(ObjectFieldReader fields) {
     String name = fields.required("name", "the name of a counter");
     fields.check(
         "name",
         name.isEmpty() || KubernetesNames.isDnsLabel(name),
         name,
         KubernetesNames.DNS_LABEL_RULE);
+    String driver = driver(fields);
+    return fields.done(new DeviceSource(Kind.COUNTER, name, driver, selector(fields)));
+  }
+
+  /** A capacity without a selector is one of all devices of the driver. */
+  private static DeviceSource capacity(ObjectFieldReader fields) {
+    String name = fields.required("name", "the name of a capacity");
+    int slash = name.indexOf('/');
+    fields.check(
+        "name",
+        name.isEmpty()
+            || (IDENTIFIER.matcher(name.substring(slash + 1)).matches()
+                && (slash < 0 || isDriver(name.substring(0, slash)))),
+        name,
+        "an identifier of letters, digits and _ that begins with no digit, after a domain and / if"
+            + " the driver isn't its domain");
+    String driver = driver(fields);
+    String selector = fields.has(SELECTOR) ? selector(fields) : "true";
+    return fields.done(new DeviceSource(Kind.CAPACITY, name, driver, selector));
+  }
+
+  private static String driver(ObjectFieldReader fields) {
     String driver = fields.required("driver", "the name of a driver");
     fields.check(
         "driver",
-        driver.isEmpty()
-            || (KubernetesNames.isSubdomain(driver) && driver.length() <= LONGEST_DRIVER),
+        driver.isEmpty() || isDriver(driver),
         driver,
         KubernetesNames.SUBDOMAIN_RULE + ", of at most " + LONGEST_DRIVER + " characters");
-    ObjectFieldReader selector = fields.object("deviceSelector");
+    return driver;
+  }
+
+  private static boolean isDriver(String name) {
+    return KubernetesNames.isSubdomain(name) && name.length() <= LONGEST_DRIVER;
+  }
+
+  private static String selector(ObjectFieldReader fields) {
+    ObjectFieldReader selector = fields.object(SELECTOR);
     ObjectFieldReader cel = selector.object("cel");
     String expression = cel.required("expression", "an expression in CEL");
     cel.nothingElse();
     selector.nothingElse();
-    return fields.done(new DeviceCounter(name, driver, expression));
+    return expression;
   }
 }

@@ -75,7 +75,7 @@ public enum FeatureGate {
   KUEUE_DRA_DEVICE_TAINTS("KueueDRADeviceTaints", false, ALPHA, EITHER, "KueueDRAIntegration"),
   KUEUE_DRA_INTEGRATION("KueueDRAIntegration", true, BETA, EITHER),
   KUEUE_DRA_INTEGRATION_CONSUMABLE_CAPACITY(
-      "KueueDRAIntegrationConsumableCapacity", false, ALPHA, OFF, "KueueDRAIntegration"),
+      "KueueDRAIntegrationConsumableCapacity", false, ALPHA, EITHER, "KueueDRAIntegration"),
   KUEUE_DRA_INTEGRATION_EXTENDED_RESOURCE(
       "KueueDRAIntegrationExtendedResource", true, BETA, EITHER, "KueueDRAIntegration"),
   KUEUE_DRA_INTEGRATION_PARTITIONABLE_DEVICES(

@@ -38,26 +38,36 @@ public record Resources(
    *
    * @param resource the resource, as ClusterQueues name it
    * @param deviceClasses the names of the device classes whose devices count as it
-   * @param counters what of a device counts; empty: the device itself
+   * @param sources what of a device counts; empty: the device itself
    */
   public record DeviceClassMapping(
-      String resource, List<String> deviceClasses, List<DeviceCounter> counters) {
+      String resource, List<String> deviceClasses, List<DeviceSource> sources) {
 
     /** Keeps copies of the lists. */
     public DeviceClassMapping {
       deviceClasses = List.copyOf(deviceClasses);
-      counters = List.copyOf(counters);
+      sources = List.copyOf(sources);
     }
   }
 
   /**
-   * A counter that devices of a driver consume.
+   * A counter that devices of a driver consume, or a capacity of theirs that several pods share.
    *
-   * @param name the counter, as the driver's ResourceSlices name it
+   * @param kind whether it is a counter or a capacity
+   * @param name its name, as the driver's ResourceSlices give it
    * @param driver the driver
-   * @param selector an expression in CEL that tells for which devices the counter counts
+   * @param selector an expression in CEL that tells for which devices it counts
    */
-  public record DeviceCounter(String name, String driver, String selector) {}
+  public record DeviceSource(Kind kind, String name, String driver, String selector) {
+
+    /** What a device counts by. */
+    public enum Kind {
+      /** What it consumes of the counters of its pool. */
+      COUNTER,
+      /** What a request consumes of the device. */
+      CAPACITY
+    }
+  }
 
   /**
    * A resource that counts as others.

@@ -14,14 +14,22 @@ import java.util.Map;
  * @param namespace its namespace
  * @param name its name
  * @param requests the requests of the claim, or of the claims that are made from the template
- * @param allocated where the devices are that the claim got, by the request's name; empty for
- *     templates, and for claims that got none yet
+ * @param allocated the devices that the claim got, by the request's name; empty for templates, and
+ *     for claims that got none yet
  */
 record ClaimSpec(
     String namespace,
     String name,
     List<DeviceRequest> requests,
-    Map<String, List<Place>> allocated) {
+    Map<String, List<Allocated>> allocated) {
+
+  /**
+   * A device that a claim got.
+   *
+   * @param place where it is
+   * @param consumed what the claim consumes of its capacities, by their names with domains
+   */
+  record Allocated(Place place, Map<String, DeviceAmount> consumed) {}
 
   private static final String EXACT_COUNT = "ExactCount";
 
@@ -35,21 +43,38 @@ record ClaimSpec(
     return of(object, object.path("spec"), allocated(object));
   }
 
-  private static Map<String, List<Place>> allocated(JsonNode claim) {
-    Map<String, List<Place>> result = new HashMap<>();
+  private static Map<String, List<Allocated>> allocated(JsonNode claim) {
+    Map<String, List<Allocated>> result = new HashMap<>();
     for (JsonNode device : claim.at("/status/allocation/devices/results")) {
+      String driver = device.path("driver").asText("");
+      Map<String, DeviceAmount> consumed = new HashMap<>();
+      amounts(device.path("consumedCapacity"))
+          .forEach((name, amount) -> consumed.put(DeviceCapacity.qualified(driver, name), amount));
       result
           .computeIfAbsent(device.path("request").asText(""), any -> new ArrayList<>(1))
           .add(
-              new Place(
-                  device.path("driver").asText(""),
-                  device.path("pool").asText(""),
-                  device.path("device").asText("")));
+              new Allocated(
+                  new Place(
+                      driver, device.path("pool").asText(""), device.path("device").asText("")),
+                  consumed));
     }
     return result;
   }
 
-  private static ClaimSpec of(JsonNode object, JsonNode spec, Map<String, List<Place>> allocated) {
+  /** The quantities of an object by name; what is none isn't there. */
+  private static Map<String, DeviceAmount> amounts(JsonNode object) {
+    Map<String, DeviceAmount> result = new HashMap<>();
+    object
+        .properties()
+        .forEach(
+            entry ->
+                DeviceAmount.read(entry.getValue())
+                    .ifPresent(amount -> result.put(entry.getKey(), amount)));
+    return result;
+  }
+
+  private static ClaimSpec of(
+      JsonNode object, JsonNode spec, Map<String, List<Allocated>> allocated) {
     List<DeviceRequest> requests = new ArrayList<>(1);
     for (JsonNode request : spec.path("devices").path("requests")) {
       requests.add(request(request));
@@ -82,11 +107,13 @@ record ClaimSpec(
     JsonNode count = exactly.path("count");
     return new DeviceRequest(
         name,
-        exactly.path("deviceClassName").asText(""),
+        new DeviceRequest.Criteria(
+            exactly.path("deviceClassName").asText(""),
+            selectors(exactly.path("selectors")),
+            tolerations(exactly.path("tolerations")),
+            Map.copyOf(amounts(exactly.path("capacity").path("requests")))),
         count.isMissingNode() || count.isNull() ? 1 : Math.max(0, count.asLong(-1)),
         admin,
-        selectors(exactly.path("selectors")),
-        tolerations(exactly.path("tolerations")),
         alternatives.isEmpty() ? problem(exactly, admin) : contradiction(exactly),
         alternatives);
   }

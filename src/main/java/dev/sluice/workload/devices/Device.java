@@ -17,6 +17,7 @@ import org.jspecify.annotations.Nullable;
  * @param driver its driver
  * @param celValue what expressions see of it
  * @param counters what it consumes of counters, by the counter's name: of several sets together
+ * @param capacities what several pods may share of it, by the capacity's name with its domain
  * @param taints its taints
  */
 record Device(
@@ -24,6 +25,7 @@ record Device(
     String driver,
     Map<String, Object> celValue,
     Map<String, DeviceAmount> counters,
+    Map<String, DeviceCapacity> capacities,
     List<Taint> taints) {
 
   /** Reads a device of a driver. Total: what can't be read of it isn't there. */
@@ -45,10 +47,8 @@ record Device(
         .properties()
         .forEach(
             entry -> {
-              Object amount = amount(entry.getValue().path("value"));
-              if (amount != null) {
-                put(capacity, driver, entry.getKey(), amount);
-              }
+              DeviceAmount.read(entry.getValue().path("value"))
+                  .ifPresent(amount -> put(capacity, driver, entry.getKey(), amount));
             });
     Map<String, Object> celValue = new HashMap<>();
     celValue.put("driver", driver);
@@ -61,6 +61,7 @@ record Device(
         driver,
         Map.copyOf(celValue),
         counters(device),
+        DeviceCapacity.of(driver, device),
         taints(device));
   }
 
@@ -92,16 +93,6 @@ record Device(
     }
   }
 
-  private static @Nullable DeviceAmount amount(JsonNode quantity) {
-    try {
-      return quantity.isTextual() || quantity.isNumber()
-          ? DeviceAmount.of(quantity.asText())
-          : null;
-    } catch (IllegalArgumentException e) {
-      return null;
-    }
-  }
-
   private static Map<String, DeviceAmount> counters(JsonNode device) {
     Map<String, DeviceAmount> result = new HashMap<>();
     for (JsonNode consumed : device.path("consumesCounters")) {
@@ -110,10 +101,9 @@ record Device(
           .properties()
           .forEach(
               counter -> {
-                DeviceAmount amount = amount(counter.getValue().path("value"));
-                if (amount != null) {
-                  result.merge(counter.getKey(), amount, DeviceAmount::plus);
-                }
+                DeviceAmount.read(counter.getValue().path("value"))
+                    .ifPresent(
+                        amount -> result.merge(counter.getKey(), amount, DeviceAmount::plus));
               });
     }
     return Map.copyOf(result);

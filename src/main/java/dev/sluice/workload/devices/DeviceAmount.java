@@ -1,8 +1,10 @@
 package dev.sluice.workload.devices;
 
+import com.fasterxml.jackson.databind.JsonNode;
 import dev.sluice.api.Quantities;
 import java.math.BigDecimal;
 import java.math.RoundingMode;
+import java.util.Optional;
 
 /** A quantity of Kubernetes; equal amounts are equal however they are written. */
 record DeviceAmount(BigDecimal value) implements Comparable<DeviceAmount> {
@@ -20,6 +22,17 @@ record DeviceAmount(BigDecimal value) implements Comparable<DeviceAmount> {
    */
   static DeviceAmount of(String text) {
     return new DeviceAmount(Quantities.parse(text));
+  }
+
+  /** Reads a quantity of an object; empty if it is none. */
+  static Optional<DeviceAmount> read(JsonNode quantity) {
+    try {
+      return quantity.isTextual() || quantity.isNumber()
+          ? Optional.of(of(quantity.asText()))
+          : Optional.empty();
+    } catch (IllegalArgumentException e) {
+      return Optional.empty();
+    }
   }
 
   /** The sum of both. */

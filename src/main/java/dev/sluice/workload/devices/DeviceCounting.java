@@ -2,8 +2,10 @@ package dev.sluice.workload.devices;
 
 import dev.sluice.api.TextLimits;
 import dev.sluice.api.config.Resources.DeviceClassMapping;
-import dev.sluice.api.config.Resources.DeviceCounter;
+import dev.sluice.api.config.Resources.DeviceSource;
 import dev.sluice.core.model.ResourceAmounts;
+import dev.sluice.core.model.Toleration;
+import dev.sluice.workload.devices.ClaimSpec.Allocated;
 import dev.sluice.workload.devices.DeviceInventory.Wanted;
 import dev.sluice.workload.record.DeviceCharge;
 import dev.sluice.workload.record.PodTemplate;
@@ -23,6 +25,8 @@ import java.util.SortedMap;
 import java.util.SortedSet;
 import java.util.TreeMap;
 import java.util.TreeSet;
+import java.util.function.Function;
+import java.util.function.Predicate;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
@@ -81,8 +85,8 @@ final class DeviceCounting {
     return mappings.getOrDefault(deviceClass, List.of());
   }
 
-  private static boolean countsByCounters(List<DeviceClassMapping> mapped) {
-    return mapped.stream().anyMatch(mapping -> !mapping.counters().isEmpty());
+  private static boolean countsBySources(List<DeviceClassMapping> mapped) {
+    return mapped.stream().anyMatch(mapping -> !mapping.sources().isEmpty());
   }
 
   /**
@@ -106,8 +110,8 @@ final class DeviceCounting {
       if (mapped.isEmpty()) {
         return place + unmapped(alternativeRequest);
       }
-      if (countsByCounters(mapped)) {
-        return place + "devices that count by counters can't be alternatives";
+      if (countsBySources(mapped)) {
+        return place + "devices that count by what they consume can't be alternatives";
       }
       mapped.forEach(mapping -> countedAs.add(mapping.resource()));
     }
@@ -148,7 +152,7 @@ final class DeviceCounting {
     named.forEach(
         (resource, deviceClass) -> {
           List<DeviceClassMapping> mapped = mapped(deviceClass);
-          if (countsByCounters(mapped)) {
+          if (countsBySources(mapped)) {
             refused.add(resource);
           } else if (!mapped.isEmpty()) {
             replaced.put(resource, mapped.getFirst().resource());
@@ -178,14 +182,14 @@ final class DeviceCounting {
     return resources;
   }
 
-  /** Whether devices of some class count by counters, as far as the cluster has the devices. */
-  boolean countsByCounters() {
-    return mappings.values().stream().anyMatch(DeviceCounting::countsByCounters);
+  /** Whether devices of some class count by what they consume, as far as the cluster has them. */
+  boolean countsBySources() {
+    return mappings.values().stream().anyMatch(DeviceCounting::countsBySources);
   }
 
   /**
-   * What a claim that exists counts as. Where devices count by counters, these are the devices that
-   * the claim got; until it has them, each counts as the largest that it may get.
+   * What a claim that exists counts as. Where devices count by what they consume, these are the
+   * devices that the claim got; until it has them, each counts as the largest that it may get.
    */
   SortedMap<String, Long> of(ClaimSpec claim) {
     SortedMap<String, Long> amounts = new TreeMap<>();
@@ -218,38 +222,60 @@ final class DeviceCounting {
   /** What the devices of a request of a claim that exists count as; empty if it costs too much. */
   private OptionalLong existing(
       ClaimSpec claim, DeviceRequest request, DeviceClassMapping mapping, SelectorWork work) {
-    if (mapping.counters().isEmpty()) {
+    if (mapping.sources().isEmpty()) {
       return OptionalLong.of(request.count());
     }
-    var places = claim.allocated().getOrDefault(request.name(), List.of());
-    if (places.size() >= request.count()) {
+    List<Allocated> allocated = claim.allocated().getOrDefault(request.name(), List.of());
+    if (allocated.size() >= request.count()) {
       // A device whose slice is gone, as while its driver starts again, counts as nothing.
       return OptionalLong.of(
-          places.stream()
-              .flatMap(place -> objects.devices().at(place).stream())
-              .mapToLong(device -> consumed(device, mapping, work))
+          allocated.stream()
+              .mapToLong(
+                  each ->
+                      objects
+                          .devices()
+                          .at(each.place())
+                          .map(device -> consumed(device, each, mapping, work))
+                          .orElse(0L))
               .reduce(0, ResourceAmounts::add));
     }
     if (objects.deviceClass(request.deviceClass()).isEmpty()) {
       return OptionalLong.of(0); // nothing is allocated without its class
     }
-    return amounts(request, expressions(request), mapping, work).stream()
-        .mapToLong(
-            each ->
-                ResourceAmounts.multiply(
-                    each.stream().mapToLong(amount -> amount).max().orElse(0), request.count()))
-        .findFirst();
+    return amounts(request, expressions(request), mapping, work)
+        .map(each -> OptionalLong.of(ResourceAmounts.multiply(each.largest(), request.count())))
+        .orElse(OptionalLong.empty());
   }
 
-  /** What a device consumes of the counters of a mapping. */
-  private long consumed(Device device, DeviceClassMapping mapping, SelectorWork work) {
-    return mapping.counters().stream()
-        .filter(counter -> counter.driver().equals(device.driver()))
-        .filter(counter -> selectors.matches(counter.selector(), device, work))
-        .map(DeviceCounter::name)
-        .distinct()
-        .mapToLong(counter -> units(device, counter))
+  /** What a device that a claim got counts as, by the sources of a mapping. */
+  private long consumed(
+      Device device, Allocated allocated, DeviceClassMapping mapping, SelectorWork work) {
+    return mapping.sources().stream()
+        .filter(source -> source.driver().equals(device.driver()))
+        .filter(source -> selectors.matches(source.selector(), device, work))
+        .filter(distinct(DeviceSource::name))
+        .mapToLong(
+            source ->
+                switch (source.kind()) {
+                  case COUNTER -> units(device, source.name());
+                  case CAPACITY -> capacity(device, allocated, source);
+                })
         .reduce(0, ResourceAmounts::add);
+  }
+
+  private static <T> Predicate<T> distinct(Function<T, String> name) {
+    Set<String> seen = new HashSet<>();
+    return each -> seen.add(name.apply(each));
+  }
+
+  /** What a claim consumes of a device that it got; all of one that isn't shared. */
+  private static long capacity(Device device, Allocated allocated, DeviceSource source) {
+    String name = DeviceCapacity.qualified(device.driver(), source.name());
+    DeviceCapacity capacity = device.capacities().get(name);
+    if (capacity == null) {
+      return 0;
+    }
+    return allocated.consumed().getOrDefault(name, capacity.amount()).units();
   }
 
   private static long units(Device device, String counter) {
@@ -257,46 +283,100 @@ final class DeviceCounting {
     return amount == null ? 0 : amount.units();
   }
 
+  /**
+   * What a request would consume of a device.
+   *
+   * @param units what it counts as
+   * @param times how often the device has as much
+   */
+  private record Consumption(long units, long times) {
+
+    private Consumption and(Consumption other) {
+      return new Consumption(ResourceAmounts.add(units, other.units), Math.min(times, other.times));
+    }
+  }
+
+  /** What a request would consume of a device; empty if the device can't satisfy it. */
+  private static Optional<Consumption> consumption(
+      Device device, DeviceRequest.Criteria criteria, DeviceSource source) {
+    if (source.kind() == DeviceSource.Kind.COUNTER) {
+      return Optional.of(new Consumption(units(device, source.name()), 1));
+    }
+    String name = DeviceCapacity.qualified(device.driver(), source.name());
+    Optional<DeviceAmount> requested =
+        criteria.capacities().entrySet().stream()
+            .filter(each -> DeviceCapacity.qualified(device.driver(), each.getKey()).equals(name))
+            .map(Map.Entry::getValue)
+            .findFirst();
+    DeviceCapacity capacity = device.capacities().get(name);
+    if (capacity == null) {
+      return requested.isPresent() ? Optional.empty() : Optional.of(new Consumption(0, 1));
+    }
+    return capacity
+        .consumed(requested)
+        .map(amount -> new Consumption(amount.units(), capacity.times(amount)));
+  }
+
   /** The expressions that devices meet by the class and the request. */
   private List<String> expressions(DeviceRequest request) {
     return Stream.concat(
             objects.deviceClass(request.deviceClass()).stream()
                 .flatMap(deviceClass -> deviceClass.selectors().stream()),
-            request.selectors().stream())
+            request.criteria().selectors().stream())
         .toList();
   }
 
-  /** What each device that a request may get counts as; empty if it costs too much. */
-  private Optional<Collection<Long>> amounts(
+  /**
+   * The devices that a request may get.
+   *
+   * @param number how many of them it can have, at most
+   * @param largest what the one counts as that counts most
+   */
+  private record Matching(long number, long largest) {}
+
+  /** The devices that a request may get; empty if it costs too much to find them. */
+  private Optional<Matching> amounts(
       DeviceRequest request,
       List<String> expressions,
       DeviceClassMapping mapping,
       SelectorWork work) {
     DeviceInventory devices = objects.devices();
-    if (mapping.counters().isEmpty()) {
+    List<Toleration> tolerations = request.criteria().tolerations();
+    if (mapping.sources().isEmpty()) {
       return devices
-          .matching(new Wanted("", expressions, request.tolerations()), work)
-          .map(matching -> Collections.nCopies(matching.size(), 1L));
+          .matching(new Wanted("", expressions, tolerations), work)
+          .map(matching -> new Matching(matching.size(), 1));
     }
-    Map<Device, Map<String, Long>> consumed = new IdentityHashMap<>();
-    for (DeviceCounter counter : mapping.counters()) {
+    Map<Device, Map<String, Consumption>> consumed = new IdentityHashMap<>();
+    Set<Device> tooSmall = Collections.newSetFromMap(new IdentityHashMap<>());
+    for (DeviceSource source : mapping.sources()) {
       List<String> all = new ArrayList<>(expressions);
-      all.add(counter.selector());
+      all.add(source.selector());
       Optional<List<Device>> matching =
-          devices.matching(new Wanted(counter.driver(), all, request.tolerations()), work);
+          devices.matching(new Wanted(source.driver(), all, tolerations), work);
       if (matching.isEmpty()) {
         return Optional.empty();
       }
       for (Device device : matching.get()) {
-        consumed
-            .computeIfAbsent(device, any -> new HashMap<>())
-            .put(counter.name(), units(device, counter.name()));
+        consumption(device, request.criteria(), source)
+            .ifPresentOrElse(
+                consumption ->
+                    consumed
+                        .computeIfAbsent(device, any -> new HashMap<>())
+                        .put(source.name(), consumption),
+                () -> tooSmall.add(device));
       }
     }
-    return Optional.of(
-        consumed.values().stream()
-            .map(byCounter -> byCounter.values().stream().reduce(0L, ResourceAmounts::add))
-            .toList());
+    tooSmall.forEach(consumed::remove);
+    Matching matching = new Matching(0, 0);
+    for (Map<String, Consumption> bySource : consumed.values()) {
+      Consumption all = bySource.values().stream().reduce(Consumption::and).orElseThrow();
+      matching =
+          new Matching(
+              ResourceAmounts.add(matching.number(), all.times()),
+              Math.max(matching.largest(), all.units()));
+    }
+    return Optional.of(matching);
   }
 
   /** The devices of one pod. */
@@ -314,7 +394,7 @@ final class DeviceCounting {
 
     void refuse(String resource) {
       defects.add(
-          "%s can't be requested, because its devices count by counters; use a resource claim"
+          "%s can't be requested, because its devices count by what they consume; use a resource claim"
               .formatted(shown(resource)));
     }
 
@@ -385,37 +465,37 @@ final class DeviceCounting {
       DeviceClassMapping mapping = mapped(alternativeRequest.deviceClass()).getFirst();
       return expressions.isEmpty()
           || amounts(alternativeRequest, expressions, mapping, work)
-              .filter(devices -> devices.size() >= alternativeRequest.count())
+              .filter(matching -> matching.number() >= alternativeRequest.count())
               .isPresent();
     }
 
-    /** Charges the devices of a request, or the most that each of them consumes of counters. */
+    /** Charges the devices of a request, or the most that each of them consumes. */
     private void charge(
         String place, DeviceRequest request, List<String> expressions, DeviceClassMapping mapping) {
       Optional<String> problem =
           Stream.concat(
-                  expressions.stream(), mapping.counters().stream().map(DeviceCounter::selector))
+                  expressions.stream(), mapping.sources().stream().map(DeviceSource::selector))
               .flatMap(expression -> selectors.problem(expression).stream())
               .findFirst();
       if (problem.isPresent()) {
         unresolved.add(place + ": a selector can't be used: " + shown(problem.get()));
         return;
       }
-      if (mapping.counters().isEmpty() && expressions.isEmpty()) {
+      if (mapping.sources().isEmpty() && expressions.isEmpty()) {
         add(mapping, 1, request);
         return;
       }
-      Optional<Collection<Long>> devices = amounts(request, expressions, mapping, work);
-      if (devices.isEmpty()) {
+      Optional<Matching> matching = amounts(request, expressions, mapping, work);
+      if (matching.isEmpty()) {
         unresolved.add(
             place + ": the selectors cost too much with the devices that the cluster has");
-      } else if (devices.get().size() < request.count()) {
+      } else if (matching.get().number() < request.count()) {
         // The number that match isn't told: each change of it would be a write.
         unresolved.add(
             "%s: devices requested: %d, fewer match in the cluster"
                 .formatted(place, request.count()));
       } else {
-        add(mapping, devices.get().stream().mapToLong(each -> each).max().orElse(0), request);
+        add(mapping, matching.get().largest(), request);
       }
     }
 

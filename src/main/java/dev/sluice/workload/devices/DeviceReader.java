@@ -145,7 +145,7 @@ public final class DeviceReader implements ClaimedDevices, AutoCloseable {
             scheduled.set(false);
             refresh();
             listener.devicesChanged("");
-            if (counting.countsByCounters()) {
+            if (counting.countsBySources()) {
               claimStore
                   .all()
                   .map(ClaimSpec::namespace)

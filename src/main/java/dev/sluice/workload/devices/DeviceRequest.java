@@ -2,27 +2,44 @@ package dev.sluice.workload.devices;
 
 import dev.sluice.core.model.Toleration;
 import java.util.List;
+import java.util.Map;
 
 /**
  * A request of a resource claim.
  *
  * @param name the name within the claim
- * @param deviceClass the name of the DeviceClass; empty when the request names none
+ * @param criteria which devices it may get
  * @param count the number of devices, at least 0
  * @param adminAccess whether it only watches devices that others use
- * @param selectors the expressions in CEL that each device must meet; a selector of another kind is
- *     an empty text, which no device meets
- * @param tolerations the taints that the devices may have
  * @param problem why the number of devices can't be told; empty if it is {@code count}
  * @param alternatives of which it gets the devices of one, in the order of preference; then it says
  *     nothing else itself. Empty without
  */
 record DeviceRequest(
     String name,
-    String deviceClass,
+    Criteria criteria,
     long count,
     boolean adminAccess,
-    List<String> selectors,
-    List<Toleration> tolerations,
     String problem,
-    List<DeviceRequest> alternatives) {}
+    List<DeviceRequest> alternatives) {
+
+  /**
+   * Which devices a request may get.
+   *
+   * @param deviceClass the name of the DeviceClass; empty when the request names none
+   * @param selectors the expressions in CEL that each device must meet; a selector of another kind
+   *     is an empty text, which no device meets
+   * @param tolerations the taints that the devices may have
+   * @param capacities what the request consumes of each device, by the capacity's name as written
+   */
+  record Criteria(
+      String deviceClass,
+      List<String> selectors,
+      List<Toleration> tolerations,
+      Map<String, DeviceAmount> capacities) {}
+
+  /** The name of the DeviceClass; empty when the request names none. */
+  String deviceClass() {
+    return criteria.deviceClass();
+  }
+}

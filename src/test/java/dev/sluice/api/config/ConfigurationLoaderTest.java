@@ -558,8 +558,8 @@ class ConfigurationLoaderTest {
         "resources: {deviceClassMappings: [{name: a, deviceClassNames: [b], sources: [{}]}]} |"
             + " resources.deviceClassMappings[0].sources[0].counter | is missing",
         "resources: {deviceClassMappings: [{name: a, deviceClassNames: [b], sources: [{capacity:"
-            + " {name: c}}]}]} | resources.deviceClassMappings[0].sources[0].capacity | not"
-            + " supported yet",
+            + " {name: c, driver: d}}]}]} | resources.deviceClassMappings[0].sources | needs the"
+            + " feature gate KueueDRAIntegrationConsumableCapacity",
         "resources: {deviceClassMappings: [{name: a, deviceClassNames: [b], sources: [{counter:"
             + " {name: C_1, driver: d, deviceSelector: {cel: {expression: 'true'}}}}]}]} |"
             + " resources.deviceClassMappings[0].sources[0].counter.name | \"C_1\" is not allowed",
@@ -608,6 +608,51 @@ class ConfigurationLoaderTest {
               assertThat(validationError.path()).isEqualTo(path);
               assertThat(validationError.message()).startsWith(message);
             });
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      value = {
+        "{capacity: {name: 9c, driver: d}} | [0].capacity.name | \"9c\" is not allowed",
+        "{capacity: {name: D_/c, driver: d}} | [0].capacity.name | \"D_/c\" is not allowed",
+        "{capacity: {name: c}} | [0].capacity.driver | is missing",
+        "{capacity: {name: c, driver: d, deviceSelector: {}}} |"
+            + " [0].capacity.deviceSelector.cel.expression | is missing",
+        "{capacity: {name: c, driver: d}, counter: {}} | [0].counter | stands beside capacity",
+        "{capacity: {name: c, driver: d}}, {counter: {name: c, driver: d, deviceSelector: {cel:"
+            + " {expression: x}}}} | '' | \"counters and capacities\" is not allowed",
+      })
+  void refusesWrongCapacities(String sources, String path, String message) {
+    String yaml =
+        """
+        featureGates: {KueueDRAIntegrationConsumableCapacity: true}
+        resources: {deviceClassMappings: [{name: a, deviceClassNames: [b], sources: [%s]}]}
+        """
+            .formatted(sources);
+    refusesByPathValueAndRule(yaml, "resources.deviceClassMappings[0].sources" + path, message);
+  }
+
+  @Test
+  void capacitiesOfDevicesAreRead() throws Exception {
+    assertThat(
+            load("""
+            featureGates: {KueueDRAIntegrationConsumableCapacity: true}
+            resources:
+              deviceClassMappings:
+              - name: a
+                deviceClassNames: [b]
+                sources: [{capacity: {name: e.com/c_1, driver: d}}]
+            """)
+                .resources()
+                .deviceClasses())
+        .containsExactly(
+            new Resources.DeviceClassMapping(
+                "a",
+                List.of("b"),
+                List.of(
+                    new Resources.DeviceSource(
+                        Resources.DeviceSource.Kind.CAPACITY, "e.com/c_1", "d", "true"))));
   }
 
   @Test
@@ -958,7 +1003,11 @@ class ConfigurationLoaderTest {
     assertThat(load(yaml).resources().deviceClasses())
         .containsExactly(
             new Resources.DeviceClassMapping(
-                "a", List.of("b"), List.of(new Resources.DeviceCounter("c", "d", "true"))));
+                "a",
+                List.of("b"),
+                List.of(
+                    new Resources.DeviceSource(
+                        Resources.DeviceSource.Kind.COUNTER, "c", "d", "true"))));
   }
 
   /** Files that spell out every gate come from whoever switches from Kueue 0.20. */

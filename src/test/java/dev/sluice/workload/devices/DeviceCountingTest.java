@@ -3,7 +3,8 @@ package dev.sluice.workload.devices;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.sluice.api.config.Resources.DeviceClassMapping;
-import dev.sluice.api.config.Resources.DeviceCounter;
+import dev.sluice.api.config.Resources.DeviceSource;
+import dev.sluice.api.config.Resources.DeviceSource.Kind;
 import dev.sluice.workload.Templates;
 import dev.sluice.workload.record.DeviceCharge;
 import java.util.ArrayList;
@@ -14,6 +15,7 @@ import java.util.Random;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.function.UnaryOperator;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -123,7 +125,9 @@ class DeviceCountingTest {
           new DeviceClassMapping("gpus", List.of("gpu", "large"), List.of()),
           new DeviceClassMapping("nics", List.of("nic"), List.of()),
           new DeviceClassMapping(
-              "memory", List.of("part"), List.of(new DeviceCounter("memory", "d.com", "true"))));
+              "memory",
+              List.of("part"),
+              List.of(new DeviceSource(Kind.COUNTER, "memory", "d.com", "true"))));
 
   private static DeviceCharge chargeAlternatives(String... alternatives) {
     GivenDevices given =
@@ -153,7 +157,8 @@ class DeviceCountingTest {
         "{name: a, deviceClassName: other} | alternative a: DeviceClass other is mapped to no",
         "{name: a, deviceClassName: gpu, allocationMode: All} | alternative a: allocationMode All",
         "{name: a, deviceClassName: gpu, count: 0} | alternative a: count must be a whole number",
-        "{name: a, deviceClassName: part} | alternative a: devices that count by counters can't be",
+        "{name: a, deviceClassName: part} | alternative a: devices that count by what they consume"
+            + " can't be",
         "{name: a, deviceClassName: nic} | its alternatives count as several resources: gpus, nics",
         "7 | alternative : it has no field exactly",
       })
@@ -295,7 +300,9 @@ class DeviceCountingTest {
       new DeviceClassMapping("gpus", List.of("gpu"), List.of());
   private static final DeviceClassMapping MEMORY =
       new DeviceClassMapping(
-          "memory", List.of("gpu"), List.of(new DeviceCounter("memory", "d.com", "true")));
+          "memory",
+          List.of("gpu"),
+          List.of(new DeviceSource(Kind.COUNTER, "memory", "d.com", "true")));
 
   @ParameterizedTest
   @CsvSource({"1, 3, 3", "2, 2, 2", "3, 1, 1", "3, 2, 0", "4, 1, 0"})
@@ -311,6 +318,113 @@ class DeviceCountingTest {
     DeviceCharge charge = charge(given(sized(least, count)).slice(SLICES), ONE, MEMORY);
     assertThat(charge.unresolved()).isEmpty();
     assertThat(charge.amounts()).isEqualTo(Map.of("memory", charged));
+  }
+
+  private static DeviceCharge chargeCapacity(String device, String requests, int count) {
+    GivenDevices devices =
+        given(
+                "{name: r, exactly: {deviceClassName: gpu, count: %d, capacity: {requests: %s}}}"
+                    .formatted(count, requests))
+            .slice(
+                "{spec: {driver: d.com, pool: {name: p, generation: 1, resourceSliceCount: 1},"
+                    + " devices: [%s]}}".formatted(device));
+    return charge(devices, ONE, CAPACITY);
+  }
+
+  private static final DeviceClassMapping CAPACITY =
+      new DeviceClassMapping(
+          "memory",
+          List.of("gpu"),
+          List.of(new DeviceSource(Kind.CAPACITY, "memory", "d.com", "true")));
+
+  /** Capacities as docs/devices.md#shared-capacities tells; nothing charged: it waits. */
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      value = {
+        "value: 80 | {} | 1 | 80",
+        "value: 80 | {memory: 30} | 2 | 60",
+        "value: 80 | {d.com/memory: 30} | 1 | 30",
+        "value: 80 | {other.com/memory: 30} | 1 | 80",
+        "value: 80 | {memory: 30} | 3 |",
+        "value: 80 | {memory: 81} | 1 |",
+        "value: 80 | {memory: 0} | 9 | 0",
+        "value: 80 | {memory: -1} | 1 |",
+        "value: 80 | {memory: 300m} | 1 | 1",
+        "value: 80 | {memory: x} | 1 | 80",
+        "value: 80, requestPolicy: {default: 10} | {} | 3 | 30",
+        "value: 80, requestPolicy: {default: 10, validValues: [40, 10, 20]} | {} | 1 | 10",
+        "value: 80, requestPolicy: {default: 10, validValues: [40, 10, 20]} | {memory: 11} | 1 |"
+            + " 20",
+        "value: 80, requestPolicy: {default: 10, validValues: [40, 10, 20]} | {memory: 41} | 1 |",
+        "value: 80, requestPolicy: {default: 10, validRange: {min: 5}} | {memory: 1} | 1 | 5",
+        "value: 80, requestPolicy: {default: 10, validRange: {min: 5}} | {memory: 7} | 1 | 7",
+        "value: 80, requestPolicy: {default: 10, validRange: {min: 5, step: 10}} | {memory: 6} | 1"
+            + " | 15",
+        "value: 80, requestPolicy: {default: 10, validRange: {min: 5, step: 10}} | {memory: 15} | 1"
+            + " | 15",
+        "value: 80, requestPolicy: {default: 10, validRange: {min: 5, step: 10, max: 20}} |"
+            + " {memory: 16} | 1 |",
+        "value: 80, requestPolicy: {default: 10, validRange: {min: 5, step: 10}} | {memory: 76} | 1"
+            + " |",
+        "value: 80, requestPolicy: {default: 10, validRange: {min: 5, step: 0}} | {memory: 6} | 1 |"
+            + " 6",
+        "value: 80, requestPolicy: 7 | {memory: 6} | 1 | 6",
+        "value: x | {} | 1 | 0",
+        "value: x | {memory: 6} | 1 |",
+      })
+  void capacitiesChargeTheMostThatARequestConsumes(
+      String capacity, String requests, int count, @Nullable Long charged) {
+    DeviceCharge charge =
+        chargeCapacity(
+            "{name: a, allowMultipleAllocations: true, capacity: {memory: {%s}}}"
+                .formatted(capacity),
+            requests,
+            count);
+    assertThat(charge.defects()).isEmpty();
+    assertThat(charge.unresolved()).hasSize(charged == null ? 1 : 0);
+    assertThat(charge.amounts()).isEqualTo(charged == null ? Map.of() : Map.of("memory", charged));
+  }
+
+  /** One that can be allocated only once is consumed as a whole. */
+  @Test
+  void capacitiesOfDevicesThatAreNotSharedCountWhole() {
+    String device = "{name: a, capacity: {memory: {value: 80}}}";
+    assertThat(chargeCapacity(device, "{memory: 30}", 1).amounts())
+        .isEqualTo(Map.of("memory", 80L));
+    assertThat(chargeCapacity(device, "{memory: 30}", 2).unresolved()).hasSize(1);
+    assertThat(chargeCapacity(device, "{memory: 81}", 1).unresolved()).hasSize(1);
+  }
+
+  /** The claim counts as the largest device until it has one, and then as what it consumes. */
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      value = {
+        "'' | 30",
+        "{device: a, consumedCapacity: {memory: 20}} | 20",
+        "{device: a, consumedCapacity: {d.com/memory: 40}} | 40",
+        "{device: a} | 80",
+        "{device: gone, consumedCapacity: {memory: 20}} | 0",
+      })
+  void claimsThatExistCountByTheCapacityThatTheyConsume(String result, long charged) {
+    GivenDevices devices =
+        given()
+            .slice(
+                "{spec: {driver: d.com, pool: {name: p, generation: 1, resourceSliceCount: 1},"
+                    + " devices: [{name: a, allowMultipleAllocations: true, capacity: {memory:"
+                    + " {value: 80}}}]}}");
+    ClaimSpec claim =
+        ClaimSpec.ofClaim(
+            Templates.node(
+                "{spec: {devices: {requests: [{name: r, exactly: {deviceClassName: gpu, capacity:"
+                    + " {requests: {memory: 30}}}}]}}, status: {allocation: {devices: {results:"
+                    + " [%s]}}}}"
+                        .formatted(
+                            result.replace(
+                                "{device", "{request: r, driver: d.com, pool: p, device"))));
+    assertThat(new DeviceCounting(devices, SELECTORS, List.of(CAPACITY)).of(claim))
+        .isEqualTo(Map.of("memory", charged));
   }
 
   @Test
@@ -379,7 +493,7 @@ class DeviceCountingTest {
                     new DeviceClassMapping(
                         "memory",
                         List.of("part"),
-                        List.of(new DeviceCounter("memory", "d.com", "true"))))
+                        List.of(new DeviceSource(Kind.COUNTER, "memory", "d.com", "true"))))
                 .defects())
         .singleElement()
         .satisfies(text -> assertThat(text).startsWith("example.com/part can't be requested"));

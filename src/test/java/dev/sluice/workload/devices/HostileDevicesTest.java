@@ -4,7 +4,8 @@ import static org.assertj.core.api.Assertions.assertThatCode;
 
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.sluice.api.config.Resources.DeviceClassMapping;
-import dev.sluice.api.config.Resources.DeviceCounter;
+import dev.sluice.api.config.Resources.DeviceSource;
+import dev.sluice.api.config.Resources.DeviceSource.Kind;
 import dev.sluice.testing.Mutations;
 import dev.sluice.workload.Templates;
 import dev.sluice.workload.record.PodTemplateParser;
@@ -74,7 +75,9 @@ class HostileDevicesTest {
         List.of(
             new DeviceClassMapping("gpus", List.of("gpu"), List.of()),
             new DeviceClassMapping(
-                "memory", List.of("part"), List.of(new DeviceCounter("memory", "d.com", "true"))));
+                "memory",
+                List.of("part"),
+                List.of(new DeviceSource(Kind.COUNTER, "memory", "d.com", "true"))));
     for (int i = 0; i < OBJECTS / 4; i++) {
       ObjectNode template = mutations.of(TEMPLATE);
       ObjectNode deviceClass = mutations.of(CLASS);

@@ -260,9 +260,13 @@ class DevicesIT {
     Api api = new Api(cluster);
     String mappings =
         """
+        featureGates: {KueueDRAIntegrationConsumableCapacity: true}
         resources:
           deviceClassMappings:
           - {name: example.com/gpus, deviceClassNames: [whole.example.com]}
+          - name: example.com/shares
+            deviceClassNames: [shared.example.com]
+            sources: [{capacity: {name: share, driver: parts.example.com}}]
           - name: example.com/memory
             deviceClassNames: [part.example.com]
             sources:
@@ -273,11 +277,12 @@ class DevicesIT {
         """;
     try (LocalOperator operator =
         LocalOperator.start("operator-of-parts", controlPlane.kubeconfig(), mappings)) {
-      givenQueue(cluster, "example.com/gpus, example.com/memory", 100);
+      givenQueue(cluster, "example.com/gpus, example.com/memory, example.com/shares", 100);
       String kind =
           "{selectors: [{cel: {expression: \"device.attributes['parts.example.com'].kind =="
               + " '%s'\"}}]%s}";
       givenClass(cluster, "part.example.com", kind.formatted("part", ""));
+      givenClass(cluster, "shared.example.com", kind.formatted("shared", ""));
       givenClass(
           cluster,
           "whole.example.com",
@@ -302,6 +307,13 @@ class DevicesIT {
             consumesCounters: [{counterSet: board, counters: {memory: {value: "20"}}}]
           - name: c
             attributes: {kind: {string: whole}}
+          - name: d
+            attributes: {kind: {string: shared}}
+            allowMultipleAllocations: true
+            capacity:
+              share:
+                value: "80"
+                requestPolicy: {default: "10", validRange: {min: "10", step: "10"}}
           """);
       givenSlice(
           cluster,
@@ -325,6 +337,18 @@ class DevicesIT {
       String extended = api.workloadOf("extended");
       api.awaitCondition("Workload", extended, "Admitted", "True Admitted");
       assertThat(usage(api, extended)).isEqualTo("{\"cpu\":\"3\",\"example.com/gpus\":\"6\"}");
+
+      givenTemplate(
+          cluster,
+          "shares",
+          "{name: s, exactly: {deviceClassName: shared.example.com, capacity: {requests: {share:"
+              + " 15}}}}");
+      api.submit(job("sharing", 2, "resourceClaimTemplateName: shares"));
+      String sharing = api.workloadOf("sharing");
+      api.awaitCondition("Workload", sharing, "Admitted", "True Admitted");
+      assertThat(usage(api, sharing))
+          .as("15 is rounded up to the next step")
+          .isEqualTo("{\"cpu\":\"2\",\"example.com/shares\":\"40\"}");
       assertThat(operator.isAlive()).isTrue();
     }
   }
