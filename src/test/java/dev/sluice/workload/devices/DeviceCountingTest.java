@@ -386,6 +386,79 @@ class DeviceCountingTest {
     assertThat(charge.amounts()).isEqualTo(charged == null ? Map.of() : Map.of("memory", charged));
   }
 
+  /** Random devices against the rule, by trying one amount after the other. */
+  @Test
+  void randomCapacitiesChargeTheMostThatARequestConsumes() {
+    long steps = Long.getLong("sluice.property.steps", 2_000);
+    Random random = new Random(Long.getLong("sluice.property.seed", 1));
+    for (long step = 0; step < steps; step++) {
+      int requested = random.nextInt(20) - 1; // -1: nothing
+      int count = 1 + random.nextInt(4);
+      List<String> devices = new ArrayList<>();
+      long fitting = 0;
+      long largest = 0;
+      for (int i = 0; i <= random.nextInt(3); i++) {
+        int whole = 1 + random.nextInt(20);
+        int usual = random.nextInt(whole + 1);
+        boolean shared = random.nextInt(4) > 0;
+        Set<Integer> valid = new HashSet<>();
+        int least = random.nextInt(6);
+        int pace = random.nextInt(4);
+        int most = least + random.nextInt(20);
+        String policy = "";
+        switch (random.nextInt(4)) {
+          case 0 -> {
+            for (int value = 0; value <= 60; value++) {
+              valid.add(value);
+            }
+            usual = whole;
+          }
+          case 1 -> {
+            for (int value = 0; value <= 60; value++) {
+              valid.add(value);
+            }
+            policy = ", requestPolicy: {default: %d}".formatted(usual);
+          }
+          case 2 -> {
+            while (valid.size() < 3) {
+              valid.add(random.nextInt(25));
+            }
+            policy = ", requestPolicy: {default: %d, validValues: %s}".formatted(usual, valid);
+          }
+          default -> {
+            for (int value = least; value <= most; value += Math.max(1, pace)) {
+              valid.add(value);
+            }
+            policy =
+                ", requestPolicy: {default: %d, validRange: {min: %d, step: %d, max: %d}}"
+                    .formatted(usual, least, pace, most);
+          }
+        }
+        devices.add(
+            "{name: d%d, allowMultipleAllocations: %s, capacity: {memory: {value: %d%s}}}"
+                .formatted(i, shared, whole, policy));
+        int consumed = requested < 0 ? usual : requested;
+        while (shared && consumed <= whole && !valid.contains(consumed)) {
+          consumed++;
+        }
+        if (consumed <= whole) {
+          fitting += !shared ? 1 : consumed == 0 ? count : whole / consumed;
+          largest = Math.max(largest, shared ? consumed : whole);
+        }
+      }
+      DeviceCharge charge =
+          chargeCapacity(
+              String.join(", ", devices),
+              requested < 0 ? "{}" : "{memory: " + requested + "}",
+              count);
+      String what = "step %d: %d of %d by %s".formatted(step, count, requested, devices);
+      assertThat(charge.unresolved().isEmpty()).as(what).isEqualTo(fitting >= count);
+      assertThat(charge.amounts())
+          .as(what)
+          .isEqualTo(fitting >= count ? Map.of("memory", largest * count) : Map.of());
+    }
+  }
+
   /** One that can be allocated only once is consumed as a whole. */
   @Test
   void capacitiesOfDevicesThatAreNotSharedCountWhole() {
