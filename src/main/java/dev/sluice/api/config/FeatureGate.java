@@ -47,7 +47,7 @@ public enum FeatureGate {
       "ElasticJobsViaWorkloadSlicesForProvisioningRequests",
       false,
       ALPHA,
-      OFF,
+      EITHER,
       "ElasticJobsViaWorkloadSlices"),
   ELASTIC_JOBS_VIA_WORKLOAD_SLICES_WITH_TAS(
       "ElasticJobsViaWorkloadSlicesWithTAS",

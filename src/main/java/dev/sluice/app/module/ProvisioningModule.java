@@ -45,7 +45,9 @@ public final class ProvisioningModule implements OperatorModule {
             this::record,
             new RequestOptions(
                 context.isEnabled(FeatureGate.CLEANUP_PROVISIONING_REQUESTS_ON_EVICTION),
-                context.isEnabled(FeatureGate.ENFORCE_PROVISIONING_POD_TEMPLATE_CONTENTS)),
+                context.isEnabled(FeatureGate.ENFORCE_PROVISIONING_POD_TEMPLATE_CONTENTS),
+                context.isEnabled(
+                    FeatureGate.ELASTIC_JOBS_VIA_WORKLOAD_SLICES_FOR_PROVISIONING_REQUESTS)),
             context.clock(),
             context.workQueues());
     controllers = new ProvisioningControllers(dependencies);

@@ -118,6 +118,13 @@ final class ProvisioningReconciler implements WorkloadListener, AutoCloseable {
     if (after != null && isConcerned(after)) {
       queue.enqueue(new ObjectKey(after.id().namespace(), after.id().name()));
     }
+    CachedWorkload workload = after == null ? before : after;
+    if (workload != null && dependencies.options().increments()) {
+      SliceIncrement.replacing(workload, dependencies.workloads()).stream()
+          .filter(this::isConcerned)
+          .forEach(
+              other -> queue.enqueue(new ObjectKey(other.id().namespace(), other.id().name())));
+    }
   }
 
   private boolean isConcerned(CachedWorkload workload) {
@@ -231,7 +238,8 @@ final class ProvisioningReconciler implements WorkloadListener, AutoCloseable {
       Step step =
           check.isEmpty()
               ? unchanged
-              : attempts.attempt(() -> step(workload, state, check.get(), served), unchanged);
+              : attempts.attempt(
+                  () -> step(increment(workload), state, check.get(), served), unchanged);
       states.add(step.state());
       again = earlier(again, step.again());
     }
@@ -242,6 +250,13 @@ final class ProvisioningReconciler implements WorkloadListener, AutoCloseable {
 
   private static Optional<Duration> earlier(Optional<Duration> one, Optional<Duration> other) {
     return one.isEmpty() || other.isPresent() && other.get().compareTo(one.get()) < 0 ? other : one;
+  }
+
+  /** The Workload with the pods that need nodes of their own. */
+  private CachedWorkload increment(CachedWorkload workload) {
+    return dependencies.options().increments()
+        ? SliceIncrement.of(workload, dependencies.workloads())
+        : workload;
   }
 
   private Step step(CachedWorkload workload, CheckState state, AdmissionCheck check, boolean served)

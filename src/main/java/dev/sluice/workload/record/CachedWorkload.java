@@ -446,6 +446,34 @@ public record CachedWorkload(
     return status.admission().map(Admission::podSetAssignments).orElse(List.of());
   }
 
+  /** The same Workload, admitted with these assignments in the same ClusterQueue. */
+  public CachedWorkload withAssignments(List<Assignment> assignments) {
+    return new CachedWorkload(
+        id,
+        version,
+        generation,
+        createdAt,
+        deleting,
+        finalizers,
+        owned,
+        owner,
+        coOwners,
+        labels,
+        annotations,
+        spec,
+        new Status(
+            status.conditions(),
+            status.admission().map(had -> new Admission(had.clusterQueue(), assignments)),
+            status.admissionChecks(),
+            status.reclaimablePods(),
+            status.requeueState(),
+            status.history(),
+            status.requestsWritten(),
+            status.remotePlacement(),
+            status.gates(),
+            status.unhealthyNodes()));
+  }
+
   /** Whether the Workload is evicted and its job has not stopped yet. */
   public boolean evicted() {
     return status.isTrue("Evicted");

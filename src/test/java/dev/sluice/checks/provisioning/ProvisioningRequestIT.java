@@ -4,6 +4,7 @@ import static dev.sluice.checks.provisioning.ProvisionedQueue.JOB;
 import static dev.sluice.checks.provisioning.ProvisionedQueue.REQUEST;
 import static dev.sluice.checks.provisioning.ProvisionedQueue.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.sluice.checks.provisioning.RequestManifest.AcceptableTemplate;
@@ -11,11 +12,13 @@ import dev.sluice.lab.controlplane.NodeGroup;
 import dev.sluice.testing.OperatorTest;
 import dev.sluice.testing.QueuedJobs;
 import dev.sluice.testing.TestCluster;
+import java.time.Duration;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /** Workloads whose nodes an autoscaler provides, which the test plays, on a real control plane. */
-@OperatorTest
+@OperatorTest(
+    configuration = "featureGates: {ElasticJobsViaWorkloadSlicesForProvisioningRequests: true}")
 class ProvisioningRequestIT {
 
   private static final String WORKLOAD = QueuedJobs.WORKLOAD;
@@ -127,6 +130,76 @@ class ProvisioningRequestIT {
     jobs.awaitGone(REQUEST, name);
     jobs.awaitGone(TEMPLATE, "ppt-" + name + "-main");
     assertThat(queue.check(workload).path("state").asText()).isEqualTo("Ready");
+  }
+
+  /** The pods that run have their nodes: only for the others nodes are requested. */
+  @Test
+  void anElasticJobRequestsNodesForThePodsThatItHasMore() {
+    cluster.createNodes(
+        NodeGroup.plentiful(cluster.name("grown"), 1).withLabel("pool", cluster.name("grown")));
+    queue.withCheck("").withQueues();
+    cluster.applyText(
+        """
+        apiVersion: batch/v1
+        kind: Job
+        metadata:
+          name: grows
+          labels: {kueue.x-k8s.io/queue-name: lq}
+          annotations: {kueue.x-k8s.io/elastic-job: "true"}
+        spec:
+          parallelism: 2
+          completions: 100
+          template:
+            metadata: {annotations: {sluice.dev/run-for: 60m}}
+            spec:
+              restartPolicy: Never
+              containers: [{name: c, image: none, resources: {requests: {cpu: "1"}}}]
+        """);
+    String first = jobs.workloadOf(JOB, "grows");
+    assertThat(queue.awaitRequest(first, 1).at("/spec/podSets/0/count").asInt()).isEqualTo(2);
+    queue.answer(queue.request(first, 1), "Provisioned", "");
+    jobs.awaitCondition(WORKLOAD, first, "Admitted", "True");
+
+    jobs.patch(JOB, "grows", "{'spec': {'parallelism': 5}}");
+    String second =
+        await("the replacement")
+            .atMost(Duration.ofMinutes(3))
+            .until(
+                () ->
+                    jobs.workloads().stream()
+                        .map(each -> each.at("/metadata/name").asText())
+                        .filter(name -> !name.equals(first))
+                        .toList(),
+                names -> names.size() == 1)
+            .getFirst();
+    assertThat(queue.awaitRequest(second, 1).at("/spec/podSets/0/count").asInt()).isEqualTo(3);
+
+    jobs.patch(JOB, "grows", "{'spec': {'parallelism': 4}}");
+    eventually(
+        () ->
+            assertThat(
+                    jobs.get(REQUEST, queue.request(second, 1)).at("/spec/podSets/0/count").asInt())
+                .isEqualTo(2));
+
+    queue.answer(queue.request(second, 1), "Provisioned", "");
+    jobs.awaitCondition(WORKLOAD, second, "Admitted", "True");
+    jobs.awaitCondition(WORKLOAD, first, "Finished", "True");
+    eventually(
+        () ->
+            assertThat(
+                    jobs.pods().stream()
+                        .filter(pod -> pod.at("/status/phase").asText().equals("Running"))
+                        .map(
+                            pod ->
+                                pod.at("/metadata/annotations")
+                                    .path("autoscaling.x-k8s.io/consume-provisioning-request")
+                                    .asText())
+                        .sorted())
+                .containsExactlyInAnyOrder(
+                    queue.request(first, 1),
+                    queue.request(first, 1),
+                    queue.request(second, 1),
+                    queue.request(second, 1)));
   }
 
   @Test
