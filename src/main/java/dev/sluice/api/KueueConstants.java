@@ -93,6 +93,9 @@ public final class KueueConstants {
   /** An int32 that is added to a Workload's priority. */
   public static final String PRIORITY_BOOST = PREFIX + "priority-boost";
 
+  /** The priority boost that a Workload has because it waited: a boost of somebody else differs. */
+  public static final String AGED_BY = "sluice.dev/aged-by";
+
   /** Group, version and kind of the real job when the owner reference doesn't say. */
   public static final String JOB_OWNER_GVK = PREFIX + "job-owner-gvk";
 

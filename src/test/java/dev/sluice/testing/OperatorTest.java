@@ -21,6 +21,11 @@ import org.junit.jupiter.api.extension.ExtendWith;
 @ExtendWith(ControlPlaneExtension.class)
 public @interface OperatorTest {
 
+  /** A configuration with gates that are off by default, so that such classes share an operator. */
+  String WITH_GATES =
+      "featureGates: {ElasticJobsViaWorkloadSlicesForProvisioningRequests: true, PriorityBoost:"
+          + " true}";
+
   /** Fields of the operator's configuration file that differ from what is shipped, as YAML. */
   String configuration() default "";
 }

@@ -49,6 +49,9 @@ public final class QueueAnnotations {
   /** How long a Workload waits after it did not start in time. */
   public static final String START_BACKOFF = "sluice.dev/start-backoff";
 
+  /** How the priority of a Workload grows while it waits. */
+  public static final String PRIORITY_AGING = "sluice.dev/priority-aging";
+
   /** Whether a Workload is admitted only when the pods of all admitted ones are ready. */
   public static final String BLOCK_UNTIL_READY = "sluice.dev/block-until-ready";
 
@@ -107,6 +110,10 @@ public final class QueueAnnotations {
       Pattern.compile("[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*");
   private static final Pattern DEPTH = Pattern.compile("Depth\\(([1-9]\\d{0,2})\\)");
   private static final String POSITIVE_INT = "a whole number from 1 to 2147483647";
+  private static final Duration SHORTEST_AGING = Duration.ofSeconds(10);
+  private static final String AGING =
+      "a duration of at least 10s, a step from 1, and the most that is added, at least the step,"
+          + " such as 1h,10,100";
 
   private final Map<String, String> annotations;
   private final Map<String, String> faults = new LinkedHashMap<>();
@@ -158,6 +165,7 @@ public final class QueueAnnotations {
     QueueAnnotations reader = new QueueAnnotations(annotations);
     Optional<QueueingStrategy> strategy = reader.read(STRATEGY, QueueAnnotations::strategy);
     reader.read(LOCAL_QUEUE, QueueAnnotations::name);
+    reader.read(PRIORITY_AGING, QueueAnnotations::aging);
     reader.checkRunTimes();
     reader.read(QuotaSchedule.ANNOTATION, QueueAnnotations::schedule);
     AttemptBackoff backoff =
@@ -186,6 +194,11 @@ public final class QueueAnnotations {
   /** The LocalQueue that each namespace gets which a ClusterQueue selects; empty: none. */
   public static Optional<String> localQueue(@Nullable Map<String, String> annotations) {
     return new QueueAnnotations(annotations).read(LOCAL_QUEUE, QueueAnnotations::name);
+  }
+
+  /** How the priority of Workloads grows while they wait; empty: it doesn't. */
+  public static Optional<PriorityAging> priorityAging(@Nullable Map<String, String> annotations) {
+    return new QueueAnnotations(annotations).read(PRIORITY_AGING, QueueAnnotations::aging);
   }
 
   /** Reads the annotations of a Cohort. */
@@ -361,6 +374,31 @@ public final class QueueAnnotations {
       throw new NotAllowedException(allowed);
     }
     return new AttemptBackoff(base, max);
+  }
+
+  private static PriorityAging aging(String value) {
+    String[] parts = value.split(",", 4);
+    if (parts.length != 3) {
+      throw new NotAllowedException(AGING);
+    }
+    Duration interval = duration(parts[0], AGING);
+    int step = aging(parts[1], 1);
+    if (interval.compareTo(SHORTEST_AGING) < 0) {
+      throw new NotAllowedException(AGING);
+    }
+    return new PriorityAging(interval, step, aging(parts[2], step));
+  }
+
+  private static int aging(String number, int least) {
+    try {
+      int read = positiveInt(number);
+      if (read >= least) {
+        return read;
+      }
+    } catch (NotAllowedException e) {
+      // what is allowed is told for the annotation as a whole
+    }
+    throw new NotAllowedException(AGING);
   }
 
   private static Duration runTime(String value, String allowed) {

@@ -13,23 +13,40 @@ import org.jspecify.annotations.Nullable;
  *     configuration says
  * @param backoff the pause after a start that took too long
  * @param blocksUntilReady whether other Workloads of the queue wait for the pods of admitted ones
+ * @param aging how the priority of waiting Workloads grows; empty: it doesn't
  */
-public record StartRules(Optional<Duration> timeout, Duration backoff, boolean blocksUntilReady) {
+public record StartRules(
+    Optional<Duration> timeout,
+    Duration backoff,
+    boolean blocksUntilReady,
+    Optional<PriorityAging> aging) {
 
   /** As the configuration says. */
   public static final StartRules NONE =
-      new StartRules(Optional.empty(), QueueAnnotations.DEFAULT_START_BACKOFF, false);
+      new StartRules(
+          Optional.empty(), QueueAnnotations.DEFAULT_START_BACKOFF, false, Optional.empty());
 
   /** The rules that the annotations of a ClusterQueue say. */
   public static StartRules of(@Nullable Map<String, String> annotations) {
     if (annotations == null
         || (!annotations.containsKey(QueueAnnotations.START_TIMEOUT)
-            && !annotations.containsKey(QueueAnnotations.BLOCK_UNTIL_READY))) {
+            && !annotations.containsKey(QueueAnnotations.BLOCK_UNTIL_READY)
+            && !annotations.containsKey(QueueAnnotations.PRIORITY_AGING))) {
       return NONE;
     }
     QueueAnnotations.OfClusterQueue read = QueueAnnotations.ofClusterQueue(annotations);
     return new StartRules(
-        read.startTimeout(), read.startBackoff(), read.rules().blocksUntilReady());
+        read.startTimeout(),
+        read.startBackoff(),
+        read.rules().blocksUntilReady(),
+        QueueAnnotations.priorityAging(annotations));
+  }
+
+  /** The same rules without ageing. */
+  public StartRules withoutAging() {
+    return aging.isEmpty()
+        ? this
+        : new StartRules(timeout, backoff, blocksUntilReady, Optional.empty());
   }
 
   /** Whether somebody waits for the pods of the queue's Workloads. */

@@ -30,14 +30,15 @@ public final class WorkloadLifecycleModule implements OperatorModule {
       AccountingModule accounting) {
     AttendedKinds attended = new AttendedKinds(context);
     CachedQueues queues = new CachedQueues(informers.caches());
+    boolean ages = context.isEnabled(FeatureGate.PRIORITY_BOOST);
     lifecycle =
         new WorkloadLifecycle(
             workloads.cache(),
             workloads.writer(),
             workload ->
                 (scheduler.families().isParent(workload)
-                        ? queues.apply(workload).withoutChecks()
-                        : queues.apply(workload))
+                        ? queues.apply(workload).withoutChecks().withoutAging()
+                        : ages ? queues.apply(workload) : queues.apply(workload).withoutAging())
                     .withUnresolvedDevices(
                         workload.quotaReserved()
                             ? Optional.empty()

@@ -11,9 +11,9 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Tells a {@link QueueStateListener} when a queue's stop policy, existence, admission checks or
- * flavors change. Changes of other fields are not passed on, because they never change what is due
- * for a Workload.
+ * Tells a {@link QueueStateListener} when a queue's stop policy, existence, admission checks,
+ * ageing or flavors change. Changes of other fields are not passed on, because they never change
+ * what is due for a Workload.
  */
 public final class QueueStateNotifier {
 
@@ -60,15 +60,16 @@ public final class QueueStateNotifier {
         && before != null
         && after != null
         && Objects.equals(strategy(before), strategy(after))
-        && selectors(before).equals(selectors(after))
+        && annotation(before, QueueAnnotations.CHECK_SELECTORS)
+            .equals(annotation(after, QueueAnnotations.CHECK_SELECTORS))
+        && annotation(before, QueueAnnotations.PRIORITY_AGING)
+            .equals(annotation(after, QueueAnnotations.PRIORITY_AGING))
         && ClusterQueueMapper.flavors(before).equals(ClusterQueueMapper.flavors(after));
   }
 
-  private static String selectors(ClusterQueue queue) {
+  private static String annotation(ClusterQueue queue, String name) {
     Map<String, String> annotations = queue.getMetadata().getAnnotations();
-    return annotations == null
-        ? ""
-        : annotations.getOrDefault(QueueAnnotations.CHECK_SELECTORS, "");
+    return annotations == null ? "" : annotations.getOrDefault(name, "");
   }
 
   private static @Nullable AdmissionChecksStrategy strategy(ClusterQueue queue) {

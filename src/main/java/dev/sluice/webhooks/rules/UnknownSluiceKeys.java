@@ -36,7 +36,7 @@ public final class UnknownSluiceKeys implements AdmissionFunction {
   static final Set<String> NAMES =
       Arrays.stream(
               """
-              active-deadline admission-check admission-check-selectors allowed-groups allowed-users
+              active-deadline admission-check admission-check-selectors aged-by allowed-groups allowed-users
               assigned-queue attempt-backoff available-quota backfill backfill-unknown-run-time
               bench-run block-until-ready capacity-ceiling capacity-floor capacity-hysteresis
               capacity-of-workers capacity-reserve checkpoint-grace checkpoint-requested-at checkpointed-at
@@ -48,7 +48,7 @@ public final class UnknownSluiceKeys implements AdmissionFunction {
               multikueue-dispatcher-best-fit node-capacity node-capacity-image
               node-capacity-means node-capacity-retries node-capacity-timeout on-demand
               oversell-rate placeholder placement-cluster-selector placement-region played
-              pod-set pods-before-start preemptible-labels preemption-delay price queue-priority
+              pod-set pods-before-start preemptible-labels preemption-delay price priority-aging queue-priority
               queueing-strategy quota-reserved-at quota-schedule rack relative-speed
               remote-status request-digest run-for shown source-kind source-name
               source-namespace source-path source-removed source-uid start-backoff

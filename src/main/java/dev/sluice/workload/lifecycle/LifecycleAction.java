@@ -4,6 +4,7 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import java.time.Instant;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
@@ -68,6 +69,13 @@ public record LifecycleAction(Optional<Action> action, Optional<Instant> reconci
 
   /** Set {@code spec.active} to false. */
   public record Deactivate(String change) implements Action {}
+
+  /** Set annotations. */
+  public record Annotate(Map<String, String> annotations, String change) implements Action {
+    public Annotate {
+      annotations = Map.copyOf(annotations);
+    }
+  }
 
   /** Delete the Workload. */
   public record Delete(String change, List<EventSpec> eventSpec) implements Action {

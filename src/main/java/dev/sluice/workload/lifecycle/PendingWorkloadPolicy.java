@@ -74,7 +74,14 @@ final class PendingWorkloadPolicy {
       PodsReady.initial(patch);
     }
     LifecycleAction lifecycleAction = LifecyclePolicy.action(patch, change(), eventSpec);
-    return new LifecycleAction(lifecycleAction.action(), backsOff ? backOff : Optional.empty());
+    return new LifecycleAction(lifecycleAction.action(), backsOff ? backOff : Optional.empty())
+        .or(
+            () ->
+                queueLookup
+                    .startRules()
+                    .aging()
+                    .map(aging -> AgingPolicy.decide(workload, aging, now))
+                    .orElse(LifecycleAction.NOTHING));
   }
 
   /**

@@ -40,6 +40,14 @@ public record QueueLookup(
         local, cluster, Optional.empty(), startRules, unresolvedDevices, unscheduledPods);
   }
 
+  /** The same queues, where nobody's priority grows. */
+  public QueueLookup withoutAging() {
+    return startRules.aging().isEmpty()
+        ? this
+        : new QueueLookup(
+            local, cluster, checks, startRules.withoutAging(), unresolvedDevices, unscheduledPods);
+  }
+
   /** The same queues, for a Workload whose devices can't be counted for this reason. */
   public QueueLookup withUnresolvedDevices(Optional<String> reason) {
     return reason.isEmpty()

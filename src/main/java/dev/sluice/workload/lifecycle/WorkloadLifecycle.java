@@ -239,6 +239,11 @@ public final class WorkloadLifecycle implements WorkloadListener, QueueStateList
         patch.putObject("spec").put("active", false);
         yield writer.patch(workload.id(), workload.version(), patch);
       }
+      case LifecycleAction.Annotate annotate -> {
+        ObjectNode patch = JsonNodeFactory.instance.objectNode();
+        annotate.annotations().forEach(patch.withObject("/metadata/annotations")::put);
+        yield writer.patch(workload.id(), workload.version(), patch);
+      }
       case LifecycleAction.Delete delete -> writer.delete(workload.id());
       case LifecycleAction.RemoveFinalizer remove ->
           writer.patch(workload.id(), workload.version(), WorkloadFinalizer.removal(workload));
@@ -267,6 +272,7 @@ public final class WorkloadLifecycle implements WorkloadListener, QueueStateList
       case LifecycleAction.PatchStatus patch -> patch.eventSpec();
       case LifecycleAction.Delete delete -> delete.eventSpec();
       case LifecycleAction.Deactivate deactivate -> List.of();
+      case LifecycleAction.Annotate annotate -> List.of();
       case LifecycleAction.RemoveFinalizer remove -> List.of();
     };
   }

@@ -75,6 +75,16 @@ class QueueAnnotationsTest {
             + " 0, such as 1s,20s",
         "sluice.dev/attempt-backoff | 0s,1s | two durations, the shorter one first and both above"
             + " 0, such as 1s,20s",
+        "sluice.dev/priority-aging | 9s,10,100 | a duration of at least 10s, a step from 1, and the"
+            + " most that is added, at least the step, such as 1h,10,100",
+        "sluice.dev/priority-aging | 1h,10 | a duration of at least 10s, a step from 1, and the"
+            + " most that is added, at least the step, such as 1h,10,100",
+        "sluice.dev/priority-aging | 1h,0,1 | a duration of at least 10s, a step from 1, and the"
+            + " most that is added, at least the step, such as 1h,10,100",
+        "sluice.dev/priority-aging | 1h,10,9 | a duration of at least 10s, a step from 1, and the"
+            + " most that is added, at least the step, such as 1h,10,100",
+        "sluice.dev/priority-aging | 1h,1,2,3 | a duration of at least 10s, a step from 1, and the"
+            + " most that is added, at least the step, such as 1h,10,100",
         "sluice.dev/queue-priority | 2147483648 | a whole number from -2147483648 to 2147483647",
         "sluice.dev/max-concurrent-workloads | 0 | a whole number from 1 to 2147483647",
         "sluice.dev/max-concurrent-workloads | many | a whole number from 1 to 2147483647",

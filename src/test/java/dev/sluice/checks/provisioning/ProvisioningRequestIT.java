@@ -17,8 +17,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /** Workloads whose nodes an autoscaler provides, which the test plays, on a real control plane. */
-@OperatorTest(
-    configuration = "featureGates: {ElasticJobsViaWorkloadSlicesForProvisioningRequests: true}")
+@OperatorTest(configuration = OperatorTest.WITH_GATES)
 class ProvisioningRequestIT {
 
   private static final String WORKLOAD = QueuedJobs.WORKLOAD;

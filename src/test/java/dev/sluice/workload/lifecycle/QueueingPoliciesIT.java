@@ -15,7 +15,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /** The worked examples of docs/queueing-policies.md on a real control plane, one per rule. */
-@OperatorTest
+@OperatorTest(configuration = OperatorTest.WITH_GATES)
 class QueueingPoliciesIT {
 
   private TestCluster cluster;
@@ -120,6 +120,37 @@ class QueueingPoliciesIT {
     submit("patient-small", "patient", 1);
     api.awaitRunning("patient-small", 1);
     assertThat(api.condition("Workload", api.workloadOf("patient-big"), "QuotaReserved"))
+        .isEqualTo("False WaitingForQuota");
+  }
+
+  @Test
+  void whoWaitsForLongComesBeforeAHigherPriority() {
+    cluster.applyText(
+        """
+        apiVersion: kueue.x-k8s.io/v1beta2
+        kind: WorkloadPriorityClass
+        metadata: {name: "five-${suffix}"}
+        value: 5
+        """);
+    queue("aging", "sluice.dev/priority-aging: '10s,10,10'", "");
+    submit("running", "aging", 4);
+    api.awaitRunning("running", 1);
+    String old = submit("old", "aging", 4);
+    await()
+        .atMost(Duration.ofMinutes(2))
+        .untilAsserted(
+            () ->
+                assertThat(
+                        api.get("Workload", old)
+                            .at("/metadata/annotations")
+                            .path("kueue.x-k8s.io/priority-boost")
+                            .asText())
+                    .isEqualTo("10"));
+    submit("young", "aging", 4, ", kueue.x-k8s.io/priority-class: " + cluster.name("five"), "");
+
+    end("running");
+    api.awaitRunning("old", 1);
+    assertThat(api.condition("Workload", api.workloadOf("young"), "QuotaReserved"))
         .isEqualTo("False WaitingForQuota");
   }
 
