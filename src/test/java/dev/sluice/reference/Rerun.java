@@ -68,7 +68,8 @@ final class Rerun extends Stage {
     List<Admission> actual = taken();
     checkQuota(actual);
     checkOrder(actual);
-    List<Admission> expected = looked ? admissions(reference.cycle(engine::lookedAt)) : List.of();
+    List<Admission> expected =
+        admissions(looked ? reference.cycle(engine::lookedAt) : reference.idleCycles(0));
     while (expected.isEmpty() && !actual.isEmpty() && reference.looked()) {
       expected = admissions(reference.cycle());
     }
