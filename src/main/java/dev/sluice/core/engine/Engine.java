@@ -17,6 +17,7 @@ import dev.sluice.core.queue.ClusterQueueCache;
 import dev.sluice.core.queue.QueuedWorkload;
 import dev.sluice.core.quota.DominantResourceShare;
 import dev.sluice.core.quota.QuotaNode;
+import dev.sluice.core.reservation.Reservations;
 import dev.sluice.core.scheduling.CycleOutcome;
 import dev.sluice.core.scheduling.HeadRules;
 import dev.sluice.core.scheduling.NominatedWorkload;
@@ -355,12 +356,14 @@ public final class Engine {
         }
       }
       case SchedulerEvent.TimePassed(var instant) -> {
+        Instant before = now;
         now = instant;
         workloads.timePassed(instant);
         waiting.timePassed(instant);
         usageLedger.timePassed(instant);
         budgets.timePassed(instant);
         reservations.reservations().timePassed(instant);
+        reservationsComeNear(before);
       }
       case SchedulerEvent.DecidingEnabled(var enabled) -> {
         deciding = enabled;
@@ -448,6 +451,14 @@ public final class Engine {
           false;
       default -> true;
     };
+  }
+
+  /** A head that may be in the way of what is kept, and wasn't before, may get another flavor. */
+  private void reservationsComeNear(Instant since) {
+    Reservations kept = reservations.reservations();
+    if (!kept.isEmpty()) {
+      waiting.activateClaims(head -> kept.reachesAnother(head.item(), head.queue(), since));
+    }
   }
 
   private void runEndChanged(@Nullable Reservation reservation) {

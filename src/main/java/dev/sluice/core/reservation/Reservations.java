@@ -204,6 +204,28 @@ public final class Reservations {
     return false;
   }
 
+  /**
+   * Whether the time since an instant brought the end of a Workload's run, if it started now, past
+   * the start of anything that is kept: it may be in the way of that now, and wasn't before.
+   */
+  public boolean reachesAnother(QueuedWorkload workload, ClusterQueueCache queue, Instant since) {
+    long longest = lookup.longest(workload.id().uid());
+    if (longest == NEVER) {
+      return false;
+    }
+    long endBefore = after(micros(since), longest);
+    long end = end(workload);
+    for (ReservedCapacity each : near(queue)) {
+      for (Occurrence occurrence : each.occurrences()) {
+        long start = micros(occurrence.start());
+        if (endBefore <= start && start < end) {
+          return true;
+        }
+      }
+    }
+    return false;
+  }
+
   /** Records the time: what begins or ends changes who may start. */
   public void timePassed(Instant instant) {
     now = instant;

@@ -8,6 +8,7 @@ import dev.sluice.core.queue.QueuedWorkload;
 import dev.sluice.core.quota.QuotaNode;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -17,6 +18,8 @@ import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.function.Consumer;
 import java.util.function.Function;
+import java.util.function.Predicate;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -300,6 +303,17 @@ final class ActiveQueues {
     }
     if (!skippedClasses.isEmpty()) {
       skippedClasses.changed(node.root());
+    }
+  }
+
+  /** Activates the heads of each tree in which this holds for any that holds a claim. */
+  void activate(Predicate<QueueHead> changed) {
+    Set<QuotaNode> roots = new HashSet<>(claims.keySet());
+    roots.addAll(skippedClasses.roots());
+    for (QuotaNode root : roots) {
+      if (Stream.concat(claimsIn(root).stream(), skippedClasses.heads(root)).anyMatch(changed)) {
+        activate(root);
+      }
     }
   }
 

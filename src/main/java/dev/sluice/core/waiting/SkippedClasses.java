@@ -12,6 +12,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.stream.Stream;
 
 /**
  * The classes of each tree whose heads fitted at the beginning of a cycle, and were skipped because
@@ -106,6 +107,26 @@ final class SkippedClasses {
 
   boolean isEmpty() {
     return byTree.isEmpty();
+  }
+
+  /** The roots of the trees that have skipped classes. */
+  Set<QuotaNode> roots() {
+    return byTree.keySet();
+  }
+
+  /** The heads of the skipped classes of a tree. */
+  Stream<QueueHead> heads(QuotaNode root) {
+    Tree tree = byTree.get(root);
+    return tree == null
+        ? Stream.empty()
+        : tree.queues.stream()
+            .flatMap(
+                queue -> {
+                  EquivalenceClass skipped = queue.pending().skipped();
+                  return skipped == null
+                      ? Stream.empty()
+                      : Stream.of(new QueueHead(queue, skipped.head()));
+                });
   }
 
   /** Whether a tree has skipped classes. */

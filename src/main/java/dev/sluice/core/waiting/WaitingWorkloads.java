@@ -16,6 +16,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.function.Function;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -133,6 +134,11 @@ public final class WaitingWorkloads {
   /** Activates the Workloads that hold a claim in the tree with this root. */
   public void activateClaims(QuotaNode root) {
     activeQueues.activate(root);
+  }
+
+  /** Activates the claims of each tree in which this holds for any of them. */
+  public void activateClaims(Predicate<QueueHead> changed) {
+    activeQueues.activate(changed);
   }
 
   /** Forgets a queue that is deleted. */

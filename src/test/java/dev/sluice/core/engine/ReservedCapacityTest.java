@@ -3,6 +3,7 @@ package dev.sluice.core.engine;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.sluice.core.model.BackfillRules.RunBound;
+import dev.sluice.core.model.ClusterQueueSpec.FlavorFungibility;
 import dev.sluice.core.model.ClusterQueueSpec.PreemptionPolicies;
 import dev.sluice.core.model.ClusterQueueSpec.PreemptionPolicies.ReclaimWithinCohort;
 import dev.sluice.core.model.ClusterQueueSpec.PreemptionPolicies.WithinClusterQueue;
@@ -12,6 +13,7 @@ import dev.sluice.core.model.LocalQueueId;
 import dev.sluice.core.model.PreemptionRules;
 import dev.sluice.core.model.QueueRules;
 import dev.sluice.core.model.QuotaRules;
+import dev.sluice.core.model.ResourceAmounts;
 import dev.sluice.core.model.SchedulerEvent;
 import dev.sluice.core.model.SchedulerEvent.ReservedCapacity;
 import dev.sluice.core.model.SchedulerEvent.ReservedCapacity.Occurrence;
@@ -215,6 +217,75 @@ class ReservedCapacityTest {
     assertThat(world.admitted()).containsExactly("one");
     assertThat(world.admission("one").podSets().getFirst().flavors()).containsEntry("cpu", "g");
     assertThat(detail("two")).startsWith("CapacityReserved: held for CapacityReservation r");
+  }
+
+  /** It preempts in the first flavor, although the second one is free. */
+  private void preemptsInTheFirstFlavor(long nominalOfSecond) {
+    world.flavor("g");
+    world.queue(
+        "q",
+        "",
+        QueueingStrategy.BEST_EFFORT_FIFO,
+        PREEMPTING,
+        new FlavorFungibility(false, false, false),
+        SchedulerFixture.quota("f", 6),
+        SchedulerFixture.quota("g", nominalOfSecond));
+    world.submit("low", "q", 4);
+    assertThat(world.admitted()).containsExactly("low");
+    keep(reserved(6, false, from(60, 120)));
+    bounded("high", 30);
+    world.submitNotEvictable("high", "q", 5, 1);
+    assertThat(world.admitted()).isEmpty();
+    assertThat(world.preempted()).containsExactly("low for high: InClusterQueue");
+  }
+
+  @Test
+  void aPreemptorThatComesNearAReservationWhileItWaitsGetsAnotherFlavor() {
+    preemptsInTheFirstFlavor(5);
+    pass(28);
+    assertThat(world.admitted()).as("over a minute and two seconds before the start").isEmpty();
+    pass(29);
+    assertThat(world.admitted()).containsExactly("high");
+    assertThat(world.admission("high").podSets().getFirst().flavors()).containsEntry("cpu", "g");
+  }
+
+  @Test
+  void aPreemptorThatComesNearAReservationWhileItWaitsIsPassed() {
+    preemptsInTheFirstFlavor(0);
+    bounded("small", 5);
+    world.submit("small", "q", 2);
+    pass(28);
+    assertThat(world.admitted()).isEmpty();
+    pass(29);
+    assertThat(world.admitted()).containsExactly("small");
+    assertThat(detail("high")).startsWith("CapacityReserved: held for CapacityReservation r");
+  }
+
+  @Test
+  void whoIsSkippedForAHeadAndComesNearAReservationIsPassed() {
+    world.queue("strict", "c", QueueingStrategy.STRICT_FIFO, SchedulerFixture.quota("f", 6));
+    world.queue(
+        "other", "c", SchedulerFixture.quota("f", 2, ResourceAmounts.UNLIMITED, /* lends */ 0));
+    world.submit("runs", "strict", 5);
+    world.submit("ends", "other", 2);
+    assertThat(world.admitted()).containsExactlyInAnyOrder("runs", "ends");
+    keep(
+        new ReservedCapacity(
+            "w", new Scope.OfFlavors(Set.of("f")), Users.NOBODY, false, List.of(from(60, 120))));
+    bounded("large", 30);
+    bounded("small", 5);
+    world.submit("head", "strict", SchedulerFixture.shape(5), 2);
+    world.submitNotEvictable("large", "other", 3, 1);
+    world.submit("small", "other", 2);
+    assertThat(world.admitted()).isEmpty();
+    world.finish("ends");
+    pass(28);
+    assertThat(world.admitted())
+        .as("the head keeps what large would borrow, and small comes after large")
+        .isEmpty();
+    pass(29);
+    assertThat(world.admitted()).containsExactly("small");
+    assertThat(detail("large")).startsWith("CapacityReserved: held for MaintenanceWindow w");
   }
 
   @Test
