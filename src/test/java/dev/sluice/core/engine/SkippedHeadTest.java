@@ -4,10 +4,17 @@ import static dev.sluice.core.engine.SchedulerFixture.pods;
 import static dev.sluice.core.engine.SchedulerFixture.quota;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.sluice.core.model.ClusterQueueSpec.FlavorFungibility;
+import dev.sluice.core.model.ClusterQueueSpec.PreemptionPolicies;
+import dev.sluice.core.model.ClusterQueueSpec.PreemptionPolicies.ReclaimWithinCohort;
+import dev.sluice.core.model.ClusterQueueSpec.PreemptionPolicies.WithinClusterQueue;
 import dev.sluice.core.model.ClusterQueueSpec.QueueingStrategy;
+import dev.sluice.core.model.Decision;
 import dev.sluice.core.model.RequestShape;
 import dev.sluice.core.model.ResourceGroup;
+import dev.sluice.core.model.SchedulerEvent;
 import java.util.List;
+import java.util.OptionalInt;
 import org.junit.jupiter.api.Test;
 
 /**
@@ -76,6 +83,57 @@ class SkippedHeadTest {
     assertThat(schedulerFixture.admitted()).containsExactly("skipped");
     assertThat(schedulerFixture.admission("skipped").podSets().getFirst().flavors())
         .containsValue("g");
+  }
+
+  @Test
+  void goesOnWithItsNextFlavorAfterItWaitedForVictimsThere() {
+    // given a head that waits for a victim in its second flavor; in the first one it is skipped,
+    // since a StrictFIFO head waits there for what another queue has borrowed
+    schedulerFixture.flavor("f");
+    schedulerFixture.flavor("g");
+    schedulerFixture.queue("borrows", "co", quota("f", 4));
+    schedulerFixture.queue("late", "co", quota("f", 4));
+    schedulerFixture.queue("strict", "co", QueueingStrategy.STRICT_FIFO, quota("f", 4));
+    schedulerFixture.queue(
+        "other",
+        "co",
+        QueueingStrategy.BEST_EFFORT_FIFO,
+        new PreemptionPolicies(
+            WithinClusterQueue.LOWER_PRIORITY,
+            ReclaimWithinCohort.NEVER,
+            false,
+            OptionalInt.empty()),
+        new FlavorFungibility(false, false, false),
+        quota("f", 4),
+        quota("g", 4));
+    schedulerFixture.submit("large", "borrows", 11);
+    schedulerFixture.submit("first", "other", 4);
+    schedulerFixture.submit("second", "other", 4);
+    assertThat(schedulerFixture.admitted()).containsExactlyInAnyOrder("large", "first", "second");
+    schedulerFixture.submit("waits", "strict", SchedulerFixture.shape(4), 2);
+    schedulerFixture.submit("head", "other", SchedulerFixture.shape(4), 1);
+    assertThat(schedulerFixture.admitted()).isEmpty();
+    assertThat(schedulerFixture.preempted()).containsExactly("second for head: InClusterQueue");
+
+    // when one keeps quota of the first flavor for once, and the victim can't be evicted
+    schedulerFixture.submit("once", "late", SchedulerFixture.shape(4), 3);
+    for (int i = 0; i < 3; i++) {
+      schedulerFixture.engine.cycle();
+    }
+    Decision.Preempt before = (Decision.Preempt) schedulerFixture.decisions.getLast();
+    Decision.Target second = before.targets().getFirst();
+    schedulerFixture.tell(new SchedulerEvent.EvictionRefused(second.id(), second.version()));
+    schedulerFixture.engine.cycle();
+
+    // then
+    assertThat(schedulerFixture.decisions.getLast())
+        .isNotSameAs(before)
+        .isInstanceOfSatisfying(
+            Decision.Preempt.class,
+            again ->
+                assertThat(again.targets())
+                    .extracting(Decision.Target::id)
+                    .containsExactly(second.id()));
   }
 
   @Test
