@@ -192,14 +192,15 @@ final class OutcomeApplier {
               now));
     }
     await(pendingPreemption, new Waiting.Claiming(pendingPreemption.explanation()));
-    boolean startsAnew = pendingPreemption.resumed() && !waiting.endsSearchAgain(queue, item);
     // A flavor search that began before the last change of reservations, or before one was dropped,
     // starts again from the first flavor.
     // One that resumed starts there anyway, and doesn't reserve the same quota in between: a head
     // that was skipped because of it may fit then.
-    return !targets.isEmpty()
-        || waiting.mayFindOthersThan(queue.node(), pendingPreemption.began())
-        || startsAnew;
+    if (!targets.isEmpty() || waiting.mayFindOthersThan(queue.node(), pendingPreemption.began())) {
+      waiting.notSkipped(queue);
+      return true;
+    }
+    return pendingPreemption.resumed() && !waiting.endsSearchAgain(queue, item);
   }
 
   /**
