@@ -160,6 +160,9 @@ public final class KueueConstants {
   public static final String PODSET_SLICE_REQUIRED_TOPOLOGY_CONSTRAINTS =
       PREFIX + "podset-slice-required-topology-constraints";
 
+  /** How groups of pods are spread over domains, as JSON. */
+  public static final String PODSET_TOPOLOGY_SPREADING = PREFIX + "podset-topology-spreading";
+
   /** Two pod sets that share flavor and topology. */
   public static final String PODSET_GROUP_NAME = PREFIX + "podset-group-name";
 

@@ -103,8 +103,9 @@ public final class ExplanationText {
               + size
               + ": a last slice with fewer pods is possible with one layer of slices and gate"
               + " TASPartialSlices only";
-      case FlavorRejection.NoPlacement(var shortage, var everEmpty) ->
-          TopologyText.of(shortage, everEmpty);
+      case FlavorRejection.NoPlacement(var shortage, var everEmpty, var crowding) ->
+          TopologyText.of(shortage, everEmpty)
+              + crowding.stream().map(TopologyText::of).collect(Collectors.joining());
       case FlavorRejection.DearerThanMax(var perHour, var max) ->
           "costs "
               + perHour.stripTrailingZeros().toPlainString()
@@ -427,6 +428,20 @@ public final class ExplanationText {
         text.append(" excluded by taints, node selector or affinity");
       }
       return text.toString();
+    }
+
+    /** Which domains a rule closes, and why. */
+    static String of(FlavorRejection.Crowding crowding) {
+      return "; "
+          + crowding.count()
+          + " closed by the rule that a "
+          + crowding.rule().level()
+          + " takes no group while it has more than "
+          + crowding.rule().maxShare()
+          + " % of the "
+          + crowding.groups()
+          + " that are spread, such as "
+          + String.join(", ", crowding.domains());
     }
 
     private static String pods(long count) {

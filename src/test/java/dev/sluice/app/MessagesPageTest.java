@@ -7,6 +7,7 @@ import dev.sluice.core.model.FlavorRejection;
 import dev.sluice.core.model.FlavorRejection.TopologyShortage;
 import dev.sluice.core.model.PendingReason;
 import dev.sluice.core.model.Taint;
+import dev.sluice.core.model.TopologyRequest.Spreading.ShareRule;
 import dev.sluice.queues.mapping.InactiveReasonText;
 import dev.sluice.visibility.ExplanationText;
 import java.io.IOException;
@@ -281,7 +282,15 @@ class MessagesPageTest {
                 9,
                 2,
                 false),
-            false),
+            false,
+            List.of()),
+        new FlavorRejection.NoPlacement(
+            new TopologyShortage(
+                "example.com/rack", 4, 1, "kubernetes.io/hostname", "r3", 2, "", 0, 2, 3, 0, false),
+            false,
+            List.of(
+                new FlavorRejection.Crowding(
+                    new ShareRule("example.com/rack", 45, true), 2, List.of("r1", "r2"), 2))),
         new FlavorRejection.ResourceNotCovered("example.com/gpu", 2),
         new FlavorRejection.ExceedsMaximum("pods", 3001, 1000),
         new FlavorRejection.InsufficientQuota("cpu", 2000, 500, 8000),

@@ -482,7 +482,9 @@ final class ReferenceCycle {
     List<ReferenceNodes.Use> wanted = uses(nominated);
     List<ReferenceNodes.Use> others = snapshot.allUses(nodes);
     return nodes.fit(wanted, others)
-        && nominated.limit().filter(limit -> !nodes.isAsFree(wanted, limit, others)).isEmpty();
+        && nominated.limit().filter(limit -> !nodes.isAsFree(wanted, limit, others)).isEmpty()
+        && nodes.areGroupsTheSame(
+            nominated.entry().shape(), nominated.result().podSets(), nominated.uses(), others);
   }
 
   /** What a head uses of nodes beyond what the slice uses that it replaces. */

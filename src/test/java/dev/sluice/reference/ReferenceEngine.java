@@ -470,6 +470,10 @@ final class ReferenceEngine {
         && (holding == null || !holding.holdsTheSameAs(before))) {
       world.endAllPauses(before.clusterQueue());
     }
+    placesChanged(
+        holding != null
+            && isSpread(holding)
+            && (before == null || !holding.holdsTheSameAs(before)));
     if (before == null
         || (holding != null
             && holding.holdsTheSameAs(before)
@@ -485,6 +489,11 @@ final class ReferenceEngine {
     if (world.queues.containsKey(before.clusterQueue())) {
       parking.released(before.clusterQueue());
     }
+  }
+
+  /** Whether others may be placed where they couldn't, because one more group counts. */
+  private static boolean isSpread(Holding holding) {
+    return holding.placed().stream().anyMatch(each -> each.topology().member().isPresent());
   }
 
   /** How preemption sees one that holds quota, whatever its version. */
@@ -536,6 +545,13 @@ final class ReferenceEngine {
     List<Decided> decided = cycle.run();
     looked = cycle.looked();
     turnedAway = cycle.turnedAway();
+    placesChanged(
+        decided.stream()
+            .anyMatch(
+                each ->
+                    each instanceof Decided.Admission admission
+                        && admission.podSets().stream()
+                            .anyMatch(podSet -> podSet.topology().member().isPresent())));
     share();
     parking.forgetThePassed();
     return decided;

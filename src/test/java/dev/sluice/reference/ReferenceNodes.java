@@ -3,10 +3,12 @@ package dev.sluice.reference;
 import dev.sluice.core.model.ClusterNode;
 import dev.sluice.core.model.Flavor;
 import dev.sluice.core.model.PodSetAssignment;
+import dev.sluice.core.model.RequestShape;
 import dev.sluice.core.model.SchedulerEvent;
 import dev.sluice.core.model.SchedulerEvent.ReservedCapacity.Scope;
 import dev.sluice.core.model.TopologyAssignment;
 import dev.sluice.core.model.TopologyOptions;
+import dev.sluice.core.model.TopologyRequest.Spreading;
 import dev.sluice.core.model.TopologySpec;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -25,8 +27,14 @@ final class ReferenceNodes {
    * What a Workload uses of one domain.
    *
    * @param ofNode whether the domain is named by a hostname alone
+   * @param spread what it is counted as where groups are spread
    */
-  record Use(String flavor, boolean ofNode, List<String> values, SortedMap<String, Long> amounts) {}
+  record Use(
+      String flavor,
+      boolean ofNode,
+      List<String> values,
+      SortedMap<String, Long> amounts,
+      Optional<ReferenceSpreading.Part> spread) {}
 
   final TopologyOptions options;
   final TopologyFlaw flaw;
@@ -248,13 +256,21 @@ final class ReferenceNodes {
       podSet
           .topology()
           .assignment()
-          .ifPresent(places -> uses.addAll(uses(flavor, places, podSet.topology().perPod())));
+          .ifPresent(
+              places ->
+                  uses.addAll(
+                      uses(
+                          flavor, places, podSet.topology().perPod(), podSet.topology().member())));
     }
     return uses;
   }
 
   /** What pods use of their domains. */
-  List<Use> uses(String flavor, TopologyAssignment places, SortedMap<String, Long> perPod) {
+  List<Use> uses(
+      String flavor,
+      TopologyAssignment places,
+      SortedMap<String, Long> perPod,
+      Optional<Spreading.Member> member) {
     List<Use> uses = new ArrayList<>();
     for (TopologyAssignment.Domain domain : places.domains()) {
       SortedMap<String, Long> amounts = new TreeMap<>();
@@ -262,9 +278,58 @@ final class ReferenceNodes {
       if (flaw != TopologyFlaw.PODS_ARE_NOT_COUNTED) {
         amounts.put("pods", (long) domain.count());
       }
-      uses.add(new Use(flavor, places.isOfNodes(), domain.values(), amounts));
+      uses.add(
+          new Use(
+              flavor,
+              places.isOfNodes(),
+              domain.values(),
+              amounts,
+              member.map(
+                  known -> new ReferenceSpreading.Part(known, labels(places, domain.values())))));
     }
     return uses;
+  }
+
+  /** What is known of a domain: the labels of its node, or those that name it. */
+  private Map<String, String> labels(TopologyAssignment places, List<String> values) {
+    if (places.isOfNodes()) {
+      return nodes.values().stream()
+          .map(ClusterNode::labels)
+          .filter(labels -> values.equals(List.of(labels.getOrDefault(TopologySpec.HOSTNAME, "-"))))
+          .findFirst()
+          .orElse(Map.of());
+    }
+    Map<String, String> labels = new HashMap<>();
+    for (int i = 0; i < values.size() && i < places.levels().size(); i++) {
+      labels.put(places.levels().get(i), values.get(i));
+    }
+    return labels;
+  }
+
+  /** Whether the groups beside those of pod sets with places are the same then and now. */
+  boolean areGroupsTheSame(
+      RequestShape shape,
+      List<PodSetAssignment> podSets,
+      Collection<Use> then,
+      Collection<Use> now) {
+    for (int i = 0; i < podSets.size(); i++) {
+      Spreading spreading = shape.podSets().get(i).topology().spreading().orElse(null);
+      TopologySpec spec =
+          podSets.get(i).flavors().values().stream()
+              .filter(this::isTopologyFlavor)
+              .findFirst()
+              .flatMap(this::topologyOf)
+              .orElse(null);
+      if (spreading != null
+          && spec != null
+          && podSets.get(i).topology().assignment().isPresent()
+          && !new ReferenceSpreading(spec.levels(), spreading, then)
+              .found()
+              .equals(new ReferenceSpreading(spec.levels(), spreading, now).found())) {
+        return false;
+      }
+    }
+    return true;
   }
 
   /** What some use of each domain beyond what others use of it. */
@@ -287,8 +352,8 @@ final class ReferenceNodes {
                 there.merge(resource, -shared, Long::sum);
               });
       amounts.values().removeIf(amount -> amount == 0);
-      if (!amounts.isEmpty()) {
-        more.add(new Use(use.flavor(), use.ofNode(), use.values(), amounts));
+      if (!amounts.isEmpty() || use.spread().isPresent()) {
+        more.add(new Use(use.flavor(), use.ofNode(), use.values(), amounts, use.spread()));
       }
     }
     return more;
@@ -324,6 +389,9 @@ final class ReferenceNodes {
     List<Use> all = new ArrayList<>(others);
     all.addAll(wanted);
     for (Use use : wanted) {
+      if (use.amounts().isEmpty()) {
+        continue;
+      }
       Flavor flavor = flavors.get(use.flavor());
       TopologySpec spec = topologyOf(use.flavor()).orElse(null);
       if (flavor == null || spec == null) {

@@ -127,7 +127,8 @@ final class ReferenceNominator {
             : placer.places(after, shape, found).map(result::with).orElse(result),
         victims,
         Optional.of(after.allUses(rules.nodes()))
-            .filter(uses -> placer.isRestricted(after, shape, found)));
+            .filter(uses -> placer.isRestricted(after, shape, found)),
+        after.allUses(rules.nodes()));
   }
 
   private static List<Victim> victims(

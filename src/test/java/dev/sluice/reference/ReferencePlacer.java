@@ -11,6 +11,7 @@ import dev.sluice.core.model.ResourceGroup;
 import dev.sluice.core.model.TopologyAssignment;
 import dev.sluice.core.model.TopologyRequest;
 import dev.sluice.core.model.TopologyRequest.PodSetTopology;
+import dev.sluice.core.model.TopologyRequest.Spreading;
 import dev.sluice.core.model.TopologySpec;
 import dev.sluice.reference.ReferenceAssigner.Lack;
 import dev.sluice.reference.ReferenceAssigner.Mode;
@@ -28,6 +29,8 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
+import java.util.function.Function;
+import java.util.function.Predicate;
 
 /**
  * Places for the pods of a Workload that has flavors, word by word
@@ -328,7 +331,7 @@ final class ReferencePlacer {
       TopologySpec spec = nodes.topologyOf(flavor).orElseThrow();
       Flavor known = Objects.requireNonNull(flavors.get(flavor));
       PodSetRequest podSet = shape.podSets().get(index);
-      ReferenceTopology topology = topology(spec, known);
+      ReferenceTopology topology = topology(spec, known, labels -> true);
       restricted |=
           topology.isRestrictedFor(pods(index))
               || (leader >= 0 && topology.isRestrictedFor(leader(leader, index)));
@@ -337,10 +340,16 @@ final class ReferencePlacer {
               .filter(each -> nodes.flaw != TopologyFlaw.SLICES_ARE_PLACED_ANEW)
               .map(ReferencePlacer::places);
       if (running.isPresent()) {
-        return grown(flavor, spec, index, running.get(), topology);
+        return grown(flavor, spec, index, running.get());
       }
       Optional<ReferenceTopology.Places> places =
-          topology.place(podSet.topology(), pods(index), leader < 0 ? null : leader(leader, index));
+          spread(
+              spec,
+              known,
+              podSet.topology(),
+              each ->
+                  each.place(
+                      podSet.topology(), pods(index), leader < 0 ? null : leader(leader, index)));
       if (places.isEmpty()) {
         return false;
       }
@@ -356,13 +365,29 @@ final class ReferencePlacer {
       return true;
     }
 
-    private ReferenceTopology topology(TopologySpec spec, Flavor flavor) {
+    /** Looks for places where the rules allow it that spread groups. */
+    private Optional<ReferenceTopology.Places> spread(
+        TopologySpec spec,
+        Flavor flavor,
+        TopologyRequest request,
+        Function<ReferenceTopology, Optional<ReferenceTopology.Places>> search) {
+      return request
+          .spreading()
+          .map(
+              spreading ->
+                  new ReferenceSpreading(spec.levels(), spreading, uses)
+                      .place(labels -> search.apply(topology(spec, flavor, labels))))
+          .orElseGet(() -> search.apply(topology(spec, flavor, labels -> true)));
+    }
+
+    private ReferenceTopology topology(
+        TopologySpec spec, Flavor flavor, Predicate<Map<String, String>> labels) {
       ReferenceTopology topology =
           new ReferenceTopology(
               spec.levels(),
               nodes.options.placement().mixedProfile(),
               nodes.options.placement().balanced(),
-              nodes.open(flavor),
+              nodes.open(flavor).stream().filter(node -> labels.test(node.labels())).toList(),
               nodes.used(flavor.name(), uses),
               flavor.tolerations(),
               nodes.flaw);
@@ -372,22 +397,22 @@ final class ReferencePlacer {
     }
 
     /** Pods that run stay; only those beyond them are placed. */
-    private boolean grown(
-        String flavor,
-        TopologySpec spec,
-        int index,
-        TopologyAssignment running,
-        ReferenceTopology topology) {
+    private boolean grown(String flavor, TopologySpec spec, int index, TopologyAssignment running) {
       PodSetRequest podSet = shape.podSets().get(index);
       long more = podSet.count() - running.pods();
       TopologyAssignment added = new TopologyAssignment(running.levels(), List.of());
       if (more > 0) {
         Optional<ReferenceTopology.Places> found =
-            topology.place(
+            spread(
+                spec,
+                Objects.requireNonNull(flavors.get(flavor)),
                 podSet.topology(),
-                new ReferenceTopology.Pods(
-                    (int) more, podSet.nodeRequests(), podSet.nodeConstraints()),
-                null);
+                each ->
+                    each.place(
+                        podSet.topology(),
+                        new ReferenceTopology.Pods(
+                            (int) more, podSet.nodeRequests(), podSet.nodeConstraints()),
+                        null));
         if (found.isEmpty()) {
           return false;
         }
@@ -408,8 +433,9 @@ final class ReferencePlacer {
               new PodSetTopology(
                   PodSetTopology.Delay.NONE,
                   Optional.of(new TopologyAssignment(running.levels(), all)),
-                  podSet.nodeRequests()));
-      uses.addAll(nodes.uses(flavor, added, podSet.nodeRequests()));
+                  podSet.nodeRequests(),
+                  member(podSet)));
+      uses.addAll(nodes.uses(flavor, added, podSet.nodeRequests(), member(podSet)));
       return true;
     }
 
@@ -443,6 +469,10 @@ final class ReferencePlacer {
           shape.podSets().get(own ? leader : workers).nodeConstraints());
     }
 
+    private static Optional<Spreading.Member> member(PodSetRequest podSet) {
+      return podSet.topology().spreading().map(Spreading::member);
+    }
+
     private void delay(int index) {
       result[index] =
           result[index].with(
@@ -455,9 +485,13 @@ final class ReferencePlacer {
       SortedMap<String, Long> perPod = shape.podSets().get(index).nodeRequests();
       result[index] =
           result[index].with(
-              new PodSetTopology(PodSetTopology.Delay.NONE, Optional.of(assignment), perPod));
+              new PodSetTopology(
+                  PodSetTopology.Delay.NONE,
+                  Optional.of(assignment),
+                  perPod,
+                  member(shape.podSets().get(index))));
       if (nodes.flaw != TopologyFlaw.GROUPS_DO_NOT_COUNT) {
-        uses.addAll(nodes.uses(flavor, assignment, perPod));
+        uses.addAll(nodes.uses(flavor, assignment, perPod, member(shape.podSets().get(index))));
       }
     }
 

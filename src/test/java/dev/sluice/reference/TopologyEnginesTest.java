@@ -66,6 +66,19 @@ class TopologyEnginesTest {
   }
 
   @Test
+  void groupsAreSpreadTheSame() {
+    play("groups", 20_000, false, spread(placed(false, Pods.ALL, false)), NO_SHARING);
+    play("groups and preemption", 8_000, true, spread(placed(true, Pods.FEWER, false)), NO_SHARING);
+    play("groups of slices", 4_000, true, spread(placed(true, Pods.SLICES, false)), NO_SHARING);
+    play(
+        "groups and fair sharing",
+        6_000,
+        true,
+        spread(placed(true, Pods.ALL, true)),
+        TopologyEnginesTest::fair);
+  }
+
+  @Test
   void windowsOfNodesHoldTheSame() {
     play("windows of nodes", 6_000, false, reserved(placed(false, Pods.ALL, false)), NO_SHARING);
     play(
@@ -89,6 +102,11 @@ class TopologyEnginesTest {
   private static BiFunction<Long, Integer, List<Step>> reserved(
       BiFunction<Long, Integer, List<Step>> make) {
     return (seed, length) -> ReservedWorld.placed(seed, make.apply(seed, length));
+  }
+
+  private static BiFunction<Long, Integer, List<Step>> spread(
+      BiFunction<Long, Integer, List<Step>> make) {
+    return (seed, length) -> SpreadWorld.steps(seed, make.apply(seed, length));
   }
 
   private static BiFunction<Long, Integer, List<Step>> costed(

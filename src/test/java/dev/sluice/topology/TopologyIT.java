@@ -1,6 +1,7 @@
 package dev.sluice.topology;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.sluice.lab.process.OperatorSettings;
@@ -14,6 +15,7 @@ import io.fabric8.kubernetes.client.dsl.base.PatchType;
 import java.security.SecureRandom;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -114,6 +116,80 @@ class TopologyIT {
       racked.job("next", "lq", REQUIRED, 4, 2);
       assertThat(racks(racked, racked.awaitRunning("next", 4))).hasSize(1);
     }
+  }
+
+  /** Four racks, of which none may have more than 24 % of the groups when another one comes. */
+  @Test
+  void groupsAreSpreadOverRacksAlsoAfterARestart(TestCluster cluster) {
+    RackedCluster racked = new RackedCluster(cluster).withNodes();
+    OperatorSettings settings =
+        settings()
+            .with(
+                """
+                featureGates: {TASTopologySpreading: true}
+                integrations: {labelKeysToCopy: [app]}
+                """);
+    try (LocalOperator _ =
+        LocalOperator.start("operator-of-groups", cluster.kubeconfig(), settings)) {
+      racked.withQueues();
+      assertThatThrownBy(() -> group(cluster, "refused", "100%"))
+          .hasMessageContaining("rules[0].maxShareAllowingPlacement")
+          .hasMessageContaining("must be a text from");
+      for (String name : List.of("g1", "g2", "g3")) {
+        group(cluster, name, "24%");
+        racked.awaitRunning(name, 1);
+      }
+    }
+    try (LocalOperator _ =
+        LocalOperator.start("operator-of-groups-again", cluster.kubeconfig(), settings)) {
+      group(cluster, "g4", "24%");
+      racked.awaitRunning("g4", 1);
+      List<String> racks = new ArrayList<>();
+      List.of("g1", "g2", "g3", "g4")
+          .forEach(name -> racks.addAll(racks(racked, racked.nodes(name))));
+      assertThat(racks).doesNotHaveDuplicates().hasSize(4);
+
+      group(cluster, "g5", "24%");
+      String waiting = racked.jobs().workloadOf(RackedCluster.JOB, "g5");
+      RackedCluster.eventually(
+          "explanation of " + waiting,
+          () ->
+              assertThat(racked.condition(waiting, "QuotaReserved").path("message").asText())
+                  .contains(
+                      "4 closed by the rule that a example.com/rack takes no group while it has"
+                          + " more than 24 % of the 4"));
+      racked.jobs().delete(RackedCluster.JOB, "g2");
+      assertThat(racks(racked, racked.awaitRunning("g5", 1))).containsExactly(racks.get(1));
+    }
+  }
+
+  /** A Job of one pod, which is a group of the service {@code model}. */
+  private static void group(TestCluster cluster, String name, String maxShare) {
+    cluster.applyText(
+        """
+        apiVersion: batch/v1
+        kind: Job
+        metadata:
+          name: %s
+          labels: {kueue.x-k8s.io/queue-name: lq, app: model}
+        spec:
+          parallelism: 1
+          completions: 1
+          completionMode: Indexed
+          template:
+            metadata:
+              annotations:
+                sluice.dev/run-for: "60m"
+                kueue.x-k8s.io/podset-required-topology: example.com/rack
+                kueue.x-k8s.io/podset-topology-spreading: >-
+                  {"workloadLabelSelectors": [{"key": "app", "operator": "In", "values": ["model"]}],
+                   "rules": [{"topologyKey": "example.com/rack", "maxShareAllowingPlacement": "%s"}]}
+            spec:
+              restartPolicy: Never
+              containers:
+              - {name: main, image: none, resources: {requests: {cpu: "1"}}}
+        """
+            .formatted(name, maxShare));
   }
 
   @Test
@@ -318,7 +394,8 @@ class TopologyIT {
         .patch(
             PatchContext.of(PatchType.STRATEGIC_MERGE),
             """
-            {"spec": {"schedulingGates": [{"$patch": "delete", "name": "example.com/wait"}]}}""");
+            {"spec": {"schedulingGates": [{"$patch": "delete", "name": "example.com/wait"}]}}\
+            """);
   }
 
   private static Set<String> racks(RackedCluster racked, Map<Integer, String> nodes) {

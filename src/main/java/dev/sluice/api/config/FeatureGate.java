@@ -191,7 +191,7 @@ public enum FeatureGate {
       "TASFailedNodeReplacement"),
   TAS_RESPECT_NODE_AFFINITY_PREFERRED(
       "TASRespectNodeAffinityPreferred", false, ALPHA, EITHER, "TopologyAwareScheduling"),
-  TAS_TOPOLOGY_SPREADING("TASTopologySpreading", false, ALPHA, OFF, "TopologyAwareScheduling"),
+  TAS_TOPOLOGY_SPREADING("TASTopologySpreading", false, ALPHA, EITHER, "TopologyAwareScheduling"),
   TAS_VALIDATE_WORKLOAD_SLICE_SIZE(
       "TASValidateWorkloadSliceSize", true, BETA, EITHER, "TopologyAwareScheduling"),
   TLS_OPTIONS("TLSOptions", true, LOCKED, ON),

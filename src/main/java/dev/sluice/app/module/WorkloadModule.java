@@ -42,7 +42,9 @@ public final class WorkloadModule implements OperatorModule {
   public WorkloadModule(OperatorContext context) {
     WorkloadParser parser =
         new WorkloadParser(
-            measuredKeys(context), context.isEnabled(FeatureGate.CONFIGURABLE_PREEMPTIONS));
+            measuredKeys(context),
+            context.isEnabled(FeatureGate.CONFIGURABLE_PREEMPTIONS)
+                || context.isEnabled(FeatureGate.TAS_TOPOLOGY_SPREADING));
     clock = context.clock();
     Random jitter = new Random(context.process().identity().hashCode());
     reflector =

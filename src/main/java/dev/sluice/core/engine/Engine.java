@@ -29,12 +29,14 @@ import dev.sluice.core.scheduling.flavor.FlavorCosts;
 import dev.sluice.core.scheduling.preemption.PreemptionTarget;
 import dev.sluice.core.scheduling.preemption.PreemptionTime;
 import dev.sluice.core.topology.TopologyCache;
+import dev.sluice.core.topology.TopologyUsage;
 import dev.sluice.core.waiting.CycleHeads;
 import dev.sluice.core.waiting.ExportedNames;
 import dev.sluice.core.waiting.QueueHead;
 import dev.sluice.core.waiting.WaitingExport;
 import dev.sluice.core.waiting.WaitingWorkloads;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
@@ -751,6 +753,7 @@ public final class Engine {
     evaluated.inVain().forEach(queue -> changedTrees.add(queue.node().root()));
     waiting.endCycle(evaluated);
     reservations.endCycle();
+    List<TopologyUsage> placed = new ArrayList<>(0);
     for (CycleOutcome outcome : outcomes) {
       if (!specRegistry.backfillTrees.isEmpty()
           && outcome instanceof CycleOutcome.Admitted admitted) {
@@ -762,11 +765,16 @@ public final class Engine {
       if (outcomeApplier.apply(outcome, cycle, now)) {
         changedTrees.add(outcome.queue().node().root());
       }
-      if (outcome instanceof CycleOutcome.Admitted admitted
-          && admitted.assignment().places().usage() != null) {
+      TopologyUsage places =
+          outcome instanceof CycleOutcome.Admitted admitted
+              ? admitted.assignment().places().usage()
+              : null;
+      if (places != null) {
         changedTrees.addAll(specRegistry.topologyTrees);
+        placed.add(places);
       }
     }
+    placed.forEach(quotaAccounting::groupsAdded);
     return changedTrees;
   }
 

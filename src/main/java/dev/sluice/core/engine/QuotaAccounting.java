@@ -206,6 +206,7 @@ final class QuotaAccounting {
     if (places != null && !inTree) {
       places.add();
       placesTaken();
+      groupsAdded(places);
     }
     if (cache != null) {
       plannedStarts.holds(cache.node(), quotaHolder);
@@ -253,6 +254,13 @@ final class QuotaAccounting {
   void placesReleased() {
     for (QuotaNode root : specRegistry.topologyTrees) {
       waiting.released(root);
+    }
+  }
+
+  /** Records that other groups count: each of them makes the shares of all other domains less. */
+  void groupsAdded(TopologyUsage topologyUsage) {
+    if (topologyUsage.isSpread()) {
+      placesReleased();
     }
   }
 

@@ -128,8 +128,15 @@ public sealed interface FlavorRejection {
    * The quota is there, and the nodes have no room for the pods as they are asked for.
    *
    * @param everEmpty whether there would be no room on empty nodes either
+   * @param crowding the rules that keep the pods from domains with room; empty without
    */
-  record NoPlacement(TopologyShortage shortage, boolean everEmpty) implements FlavorRejection {}
+  record NoPlacement(TopologyShortage shortage, boolean everEmpty, List<Crowding> crowding)
+      implements FlavorRejection {
+
+    public NoPlacement {
+      crowding = List.copyOf(crowding);
+    }
+  }
 
   /**
    * Why pods can't be placed, in numbers: "needs 16 pods in one rack; the best rack r3 has room for
@@ -164,4 +171,19 @@ public sealed interface FlavorRejection {
       int domains,
       int excluded,
       boolean leader) {}
+
+  /**
+   * Domains that have more groups than a rule allows for another one to be placed there.
+   *
+   * @param groups the number of groups that count for the rule
+   * @param domains names of the first such domains
+   * @param count the number of such domains
+   */
+  record Crowding(
+      TopologyRequest.Spreading.ShareRule rule, int groups, List<String> domains, int count) {
+
+    public Crowding {
+      domains = List.copyOf(domains);
+    }
+  }
 }

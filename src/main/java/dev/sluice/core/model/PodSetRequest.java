@@ -68,6 +68,12 @@ public record PodSetRequest(
         name, count, minCount, perPod, constraints, group, topology, nodeRequests);
   }
 
+  /** The same request of pods that ask for another topology. */
+  public PodSetRequest with(TopologyRequest other) {
+    return new PodSetRequest(
+        name, count, minCount, perPod, nodeConstraints, group, other, nodeRequests);
+  }
+
   /** The same request with another number of pods, all of which are required. */
   public PodSetRequest withCount(int pods) {
     return new PodSetRequest(name, pods, 0, perPod, nodeConstraints, group, topology, nodeRequests);

@@ -1,6 +1,6 @@
 package dev.sluice.core.queue;
 
-import dev.sluice.core.topology.TopologyExport.DomainUsage;
+import dev.sluice.core.topology.TopologyExport;
 import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
@@ -25,7 +25,7 @@ public record QuotaHolderExport(
     boolean evicted,
     boolean evictable,
     boolean guaranteed,
-    Optional<List<DomainUsage>> places) {
+    Optional<TopologyExport.Usage> places) {
 
   public QuotaHolderExport {
     reserved = List.copyOf(reserved);

@@ -107,6 +107,10 @@ final class CycleReservations {
    */
   boolean placesFitWithoutTargets(NominatedWorkload entry) {
     AssignedPlaces places = entry.assignment().places();
+    if (places.dependsOnGroups()) {
+      // The groups that count are those without targets, as when the places were found.
+      return assumingRemoved(targets(entry, trees.values()), places::fits);
+    }
     // Removing targets only frees places.
     // Targets of other trees may free places, too.
     return places.fits() || assumingRemoved(targets(entry, trees.values()), places::fits);

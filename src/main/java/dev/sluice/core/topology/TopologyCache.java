@@ -2,12 +2,15 @@ package dev.sluice.core.topology;
 
 import dev.sluice.core.model.ClusterNode;
 import dev.sluice.core.model.Flavor;
+import dev.sluice.core.model.FlavorRejection.TopologyShortage;
 import dev.sluice.core.model.PodSetAssignment;
 import dev.sluice.core.model.ResourceAmounts;
 import dev.sluice.core.model.SchedulerEvent.ReservedCapacity.Scope;
 import dev.sluice.core.model.TopologyAssignment;
 import dev.sluice.core.model.TopologyOptions;
 import dev.sluice.core.model.TopologyRequest;
+import dev.sluice.core.model.TopologyRequest.PodSetTopology;
+import dev.sluice.core.model.TopologyRequest.Spreading;
 import dev.sluice.core.model.TopologySpec;
 import dev.sluice.core.model.WorkloadId;
 import java.util.ArrayList;
@@ -58,6 +61,11 @@ public final class TopologyCache {
 
   private Set<Scope.OfNodes> closed = Set.of();
 
+  private final SpreadGroups spreadGroups = new SpreadGroups(this::labelsOfHost);
+
+  /** The labels of nodes by hostname; null until they are needed after a change of nodes. */
+  private @Nullable Map<String, Map<String, String>> hosts;
+
   /** An empty cache. */
   public TopologyCache(TopologyOptions options) {
     this.options = options;
@@ -86,8 +94,27 @@ public final class TopologyCache {
   }
 
   /** The usage that a value stands for, which doesn't count until it is added. */
-  public TopologyUsage restore(List<TopologyExport.DomainUsage> exported) {
-    return TopologyUsage.restored(exported, key -> slots.computeIfAbsent(key, Slot::new));
+  public TopologyUsage restore(TopologyExport.Usage usage) {
+    return TopologyUsage.restored(usage.domains(), key -> slots.computeIfAbsent(key, Slot::new))
+        .of(
+            usage.groups().stream()
+                .map(each -> new SpreadGroups.Group(each.member(), each.assignment()))
+                .toList(),
+            spreadGroups);
+  }
+
+  private Map<String, String> labelsOfHost(String name) {
+    if (hosts == null) {
+      Map<String, Map<String, String>> all = new HashMap<>();
+      for (ClusterNode node : nodes.values()) {
+        String host = node.labels().get(TopologySpec.HOSTNAME);
+        if (host != null) {
+          all.putIfAbsent(host, node.labels());
+        }
+      }
+      hosts = all;
+    }
+    return hosts.getOrDefault(name, Map.of());
   }
 
   /** The options. */
@@ -150,11 +177,13 @@ public final class TopologyCache {
    */
   public boolean set(ClusterNode node) {
     ClusterNode before = nodes.put(node.name(), node);
+    hosts = null;
     return !node.equals(before) && changed(before, node);
   }
 
   /** Removes a node; returns whether a flavor with a topology had it. */
   public boolean removeNode(String name) {
+    hosts = null;
     return changed(nodes.remove(name), null);
   }
 
@@ -406,6 +435,7 @@ public final class TopologyCache {
    */
   public @Nullable TopologyUsage usage(List<PodSetAssignment> podSets) {
     Map<Slot, long[]> bySlot = null;
+    List<SpreadGroups.Group> groups = List.of();
     for (PodSetAssignment podSet : podSets) {
       TopologyAssignment assignment = podSet.topology().assignment().orElse(null);
       String flavor = assignment == null ? null : topologyFlavor(podSet);
@@ -414,8 +444,44 @@ public final class TopologyCache {
       }
       bySlot = bySlot == null ? new LinkedHashMap<>() : bySlot;
       addTo(bySlot, flavor, assignment, podSet.topology().perPod());
+      groups = with(groups, podSet.topology());
     }
-    return bySlot == null ? null : TopologyUsage.of(bySlot);
+    return bySlot == null ? null : TopologyUsage.of(bySlot).of(groups, spreadGroups);
+  }
+
+  private static List<SpreadGroups.Group> with(
+      List<SpreadGroups.Group> groups, PodSetTopology topology) {
+    if (topology.member().isEmpty() || topology.assignment().isEmpty()) {
+      return groups;
+    }
+    List<SpreadGroups.Group> more = new ArrayList<>(groups);
+    more.add(new SpreadGroups.Group(topology.member().get(), topology.assignment().get()));
+    return more;
+  }
+
+  /** The usage of a pod set with places in a flavor, which doesn't count until it is added. */
+  public TopologyUsage usage(String flavor, PodSetTopology topology) {
+    return usage(flavor, topology.assignment().orElseThrow(), topology.perPod())
+        .of(with(List.of(), topology), spreadGroups);
+  }
+
+  /**
+   * A usage whose places are right only as long as the groups of other Workloads are those that
+   * count at the moment.
+   *
+   * @param flavors the flavor of each request that has places
+   */
+  public TopologyUsage asLongAsGroupsAreThere(
+      TopologyUsage usage, Map<TopologyRequest, String> flavors) {
+    List<SpreadGroups.Found> found = new ArrayList<>();
+    flavors.forEach(
+        (request, flavor) -> {
+          TopologyTree tree = tree(flavor);
+          if (tree != null) {
+            request.spreading().ifPresent(each -> found.addAll(spreadGroups.found(tree, each)));
+          }
+        });
+    return usage.asLongAs(found, spreadGroups);
   }
 
   /** The usage of pods in the domains of a flavor, which doesn't count until it is added. */
@@ -481,7 +547,37 @@ public final class TopologyCache {
    * @throws IllegalArgumentException when the tree lacks a level of the request
    */
   public Placement place(TopologyTree tree, PlacementRequest request, boolean empty) {
+    Spreading spreading = request.topology().spreading().orElse(null);
+    return spreading == null || spreading.rules().isEmpty()
+        ? placeAnywhere(tree, request, empty)
+        : placeSpread(tree, request, spreading, empty);
+  }
+
+  private Placement placeAnywhere(TopologyTree tree, PlacementRequest request, boolean empty) {
     return TopologyPlacer.place(tree, options.placement(), this::resource, ruled(request), empty);
+  }
+
+  private Placement placeSpread(
+      TopologyTree tree, PlacementRequest request, Spreading spreading, boolean empty) {
+    boolean[] before = tree.closed();
+    Optional<TopologyShortage> shortage = Optional.empty();
+    try {
+      for (boolean[] closing : spreadGroups.closings(tree, spreading, empty)) {
+        tree.close(SpreadGroups.together(closing, before));
+        switch (placeAnywhere(tree, request, empty)) {
+          case Placement.Placed placed -> {
+            return placed;
+          }
+          case Placement.Failed failed -> shortage = Optional.of(failed.shortage());
+        }
+      }
+    } finally {
+      tree.close(before);
+    }
+    Placement anywhere = placeAnywhere(tree, request, empty);
+    return anywhere instanceof Placement.Placed && shortage.isPresent()
+        ? new Placement.Failed(shortage.get(), spreadGroups.crowding(tree, spreading, empty))
+        : anywhere;
   }
 
   /**

@@ -1,6 +1,8 @@
 package dev.sluice.core.topology;
 
 import dev.sluice.core.model.ClusterNode;
+import dev.sluice.core.model.TopologyAssignment;
+import dev.sluice.core.model.TopologyRequest.Spreading;
 import dev.sluice.core.model.TopologySpec;
 import java.util.List;
 import java.util.Map;
@@ -31,6 +33,23 @@ public record TopologyExport(
     resources = List.copyOf(resources);
     trees = List.copyOf(trees);
   }
+
+  /**
+   * What a Workload uses of domains.
+   *
+   * @param domains what it uses of each
+   * @param groups the groups that its pods are, where groups are spread
+   */
+  public record Usage(List<DomainUsage> domains, List<GroupUsage> groups) {
+
+    public Usage {
+      domains = List.copyOf(domains);
+      groups = List.copyOf(groups);
+    }
+  }
+
+  /** A group of pods, or the part of it that is one pod set, and its places. */
+  public record GroupUsage(Spreading.Member member, TopologyAssignment assignment) {}
 
   /**
    * What a Workload uses of one resource in one domain.

@@ -1,6 +1,8 @@
 package dev.sluice.core.topology;
 
 import dev.sluice.core.model.ResourceAmounts;
+import dev.sluice.core.topology.SpreadGroups.Found;
+import dev.sluice.core.topology.SpreadGroups.Group;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
@@ -36,8 +38,52 @@ public final class TopologyUsage {
 
   private final List<Amount> amounts;
 
+  /** The groups that the pods are, where groups are spread. */
+  private final List<Group> groups;
+
+  /** What the places depend on beside room. */
+  private final List<Found> found;
+
+  /** Where groups are counted; null if there are none. */
+  private final @Nullable SpreadGroups spreadGroups;
+
   private TopologyUsage(List<Amount> amounts) {
+    this(amounts, List.of(), List.of(), null);
+  }
+
+  private TopologyUsage(
+      List<Amount> amounts,
+      List<Group> groups,
+      List<Found> found,
+      @Nullable SpreadGroups spreadGroups) {
     this.amounts = amounts;
+    this.groups = groups;
+    this.found = found;
+    this.spreadGroups = spreadGroups;
+  }
+
+  private TopologyUsage with(List<Amount> others) {
+    return new TopologyUsage(others, groups, found, spreadGroups);
+  }
+
+  /** The same usage of pods that count as groups. */
+  TopologyUsage of(List<Group> others, SpreadGroups spread) {
+    return others.isEmpty() ? this : new TopologyUsage(amounts, others, found, spread);
+  }
+
+  /** The same usage, whose places are right only as long as the groups besides are those found. */
+  TopologyUsage asLongAs(List<Found> others, SpreadGroups spread) {
+    return others.isEmpty() ? this : new TopologyUsage(amounts, groups, others, spread);
+  }
+
+  /** Whether the pods count as groups that are spread over domains. */
+  public boolean isSpread() {
+    return !groups.isEmpty();
+  }
+
+  /** Whether the places depend on the groups of other Workloads. */
+  public boolean dependsOnGroups() {
+    return !found.isEmpty();
   }
 
   static TopologyUsage of(Map<Slot, long[]> bySlot) {
@@ -54,13 +100,17 @@ public final class TopologyUsage {
   }
 
   /** The usage as a value. */
-  public List<TopologyExport.DomainUsage> export() {
-    return amounts.stream()
-        .map(
-            each ->
-                new TopologyExport.DomainUsage(
-                    each.slot.key.flavor(), each.slot.key.values(), each.resource, each.amount))
-        .toList();
+  public TopologyExport.Usage export() {
+    return new TopologyExport.Usage(
+        amounts.stream()
+            .map(
+                each ->
+                    new TopologyExport.DomainUsage(
+                        each.slot.key.flavor(), each.slot.key.values(), each.resource, each.amount))
+            .toList(),
+        groups.stream()
+            .map(each -> new TopologyExport.GroupUsage(each.member(), each.assignment()))
+            .toList());
   }
 
   /**
@@ -83,6 +133,9 @@ public final class TopologyUsage {
 
   /** Counts the usage. */
   public void add() {
+    if (spreadGroups != null) {
+      groups.forEach(spreadGroups::add);
+    }
     for (Amount each : amounts) {
       each.slot.users++;
       each.slot.add(each.resource, each.amount);
@@ -91,6 +144,9 @@ public final class TopologyUsage {
 
   /** Doesn't count the usage any more. */
   public void remove() {
+    if (spreadGroups != null) {
+      groups.forEach(spreadGroups::remove);
+    }
     for (Amount each : amounts) {
       each.slot.users--;
       each.slot.add(each.resource, -each.amount);
@@ -116,12 +172,12 @@ public final class TopologyUsage {
         return false;
       }
     }
-    return true;
+    return spreadGroups == null || found.stream().allMatch(spreadGroups::areStill);
   }
 
-  /** Whether the other usage is of the same amounts in the same domains. */
+  /** Whether the other usage is of the same amounts in the same domains, by the same groups. */
   public boolean sameAs(TopologyUsage other) {
-    boolean same = amounts.size() == other.amounts.size();
+    boolean same = amounts.size() == other.amounts.size() && groups.equals(other.groups);
     for (int i = 0; same && i < amounts.size(); i++) {
       same = amounts.get(i).sameAs(other.amounts.get(i));
     }
@@ -132,7 +188,7 @@ public final class TopologyUsage {
    * The same usage, which has room only as long as at least as much is free in its domains as now.
    */
   public TopologyUsage asFreeAsNow() {
-    return new TopologyUsage(
+    return with(
         amounts.stream()
             .map(
                 each ->
@@ -150,7 +206,11 @@ public final class TopologyUsage {
       return null;
     }
     Map<Slot, long[]> sums = new LinkedHashMap<>();
+    List<Group> groups = new ArrayList<>(0);
+    SpreadGroups spreadGroups = null;
     for (TopologyUsage usage : usages) {
+      groups.addAll(usage.groups);
+      spreadGroups = usage.spreadGroups == null ? spreadGroups : usage.spreadGroups;
       for (Amount each : usage.amounts) {
         long[] before = sums.getOrDefault(each.slot, new long[0]);
         long[] after = Arrays.copyOf(before, Math.max(before.length, each.resource + 1));
@@ -158,12 +218,13 @@ public final class TopologyUsage {
         sums.put(each.slot, after);
       }
     }
-    return of(sums);
+    TopologyUsage together = of(sums);
+    return spreadGroups == null ? together : together.of(groups, spreadGroups);
   }
 
   /**
    * The part of a usage that another one doesn't hold: in each domain and of each resource what it
-   * has more; null if that is nothing.
+   * has more, and its groups; null if that is nothing.
    */
   public static @Nullable TopologyUsage beyond(
       @Nullable TopologyUsage usage, @Nullable TopologyUsage held) {
@@ -182,7 +243,7 @@ public final class TopologyUsage {
         more.add(new Amount(each.slot, each.resource, each.amount - other));
       }
     }
-    return more.isEmpty() ? null : new TopologyUsage(more);
+    return more.isEmpty() && usage.groups.isEmpty() ? null : usage.with(more);
   }
 
   /** Whether some of it is in one of these domains. */
@@ -210,6 +271,11 @@ public final class TopologyUsage {
   }
 
   private void change(boolean empty, int sign) {
+    if (spreadGroups != null && sign > 0) {
+      spreadGroups.assume(groups);
+    } else if (spreadGroups != null) {
+      spreadGroups.forget(groups);
+    }
     for (Amount each : amounts) {
       if (empty) {
         each.slot.addCapacity(each.resource, -sign * each.amount);

@@ -15,10 +15,13 @@ import dev.sluice.webhooks.review.NumberReader;
 import dev.sluice.webhooks.review.SemanticEquality;
 import dev.sluice.webhooks.rules.AdmissionGateValidation;
 import dev.sluice.webhooks.rules.PlacementValidation;
+import dev.sluice.webhooks.rules.PodSetShape;
 import dev.sluice.webhooks.rules.PodTemplateValidation;
 import dev.sluice.webhooks.rules.PodsReadyValidation;
 import dev.sluice.webhooks.rules.RunTimeValidation;
+import dev.sluice.webhooks.rules.TopologyValidation;
 import dev.sluice.webhooks.rules.WebhookSettings;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.IntStream;
@@ -29,6 +32,7 @@ final class WorkloadWebhook {
   private static final FieldPath POD_SETS = FieldPath.of("spec", "podSets");
 
   private final WebhookSettings settings;
+  private final TopologyValidation topology;
   private final PodTemplateValidation templates;
   private final WorkloadStatusValidation status;
   private final WorkloadUpdateValidation update;
@@ -37,6 +41,7 @@ final class WorkloadWebhook {
     this.settings = settings;
     this.templates = new PodTemplateValidation(settings);
     this.status = new WorkloadStatusValidation();
+    this.topology = new TopologyValidation(settings);
     this.update = new WorkloadUpdateValidation(settings);
   }
 
@@ -94,11 +99,13 @@ final class WorkloadWebhook {
       errors.tooMany(POD_SETS, podSets.size(), PodSetTemplate.MOST, "items");
       return;
     }
+    List<PodSetShape> shapes = new ArrayList<>(podSets.size());
     int partial = 0;
     for (int i = 0; i < podSets.size(); i++) {
       JsonNode podSet = podSets.get(i);
       FieldPath path = POD_SETS.index(i);
       templates.validate(path.child("template"), JsonFields.at(podSet, "template"), errors);
+      shapes.add(shape(path, podSet));
       if (JsonFields.isPresent(podSet, "minCount")) {
         partial++;
         if (workload.isElastic()) {
@@ -119,9 +126,24 @@ final class WorkloadWebhook {
         slices(path.child("topologyRequest"), JsonFields.at(podSet, "topologyRequest"), errors);
       }
     }
+    topology.validateSpreading(shapes, errors);
     if (partial > 1) {
       errors.invalid(POD_SETS, partial + " with minCount", "at most one podSet can use minCount");
     }
+  }
+
+  /** A pod set with the annotations of its template, and the name of its group. */
+  private static PodSetShape shape(FieldPath path, JsonNode podSet) {
+    JsonNode template = JsonFields.at(podSet, "template");
+    Map<String, String> annotations = JsonFields.annotations(template);
+    String group = JsonFields.text(podSet, "topologyRequest", "podSetGroupName");
+    if (!group.isEmpty()) {
+      annotations.put(KueueConstants.PODSET_GROUP_NAME, group);
+    }
+    return new PodSetShape(
+        JsonFields.at(podSet, "count").asLong(1),
+        path.child("template").child("metadata").child("annotations"),
+        annotations);
   }
 
   private static void slices(FieldPath path, JsonNode request, FieldErrors errors) {

@@ -8,6 +8,7 @@ import dev.sluice.api.TextLimits;
 import dev.sluice.api.config.FeatureGate;
 import dev.sluice.api.json.JsonFields;
 import dev.sluice.api.json.JsonMappers;
+import dev.sluice.api.placement.TopologySpreading;
 import dev.sluice.webhooks.review.FieldErrors;
 import dev.sluice.webhooks.review.FieldPath;
 import dev.sluice.webhooks.review.NumberReader;
@@ -49,7 +50,14 @@ public final class TopologyValidation {
       return;
     }
     podSets.forEach(podSet -> validateStandalone(podSet, errors));
-    groups(podSets, errors);
+    groups(podSets)
+        .forEach(
+            (name, group) -> {
+              group(name, group.getFirst(), group, errors);
+              if (settings.isOn(FeatureGate.TAS_TOPOLOGY_SPREADING)) {
+                sameSpreading(name, group, errors);
+              }
+            });
   }
 
   /** Validates one pod set without knowledge of the other pod sets. */
@@ -64,6 +72,40 @@ public final class TopologyValidation {
     slices(podSet, errors);
     constraints(podSet, errors);
     groupName(podSet, errors);
+    spreading(podSet, errors);
+  }
+
+  /** Validates how the pod sets of a Workload are spread, which any client can write. */
+  public void validateSpreading(List<PodSetShape> podSets, FieldErrors errors) {
+    if (settings.isOn(FeatureGate.TAS_TOPOLOGY_SPREADING)) {
+      podSets.forEach(podSet -> spreading(podSet, errors));
+      groups(podSets).forEach((name, group) -> sameSpreading(name, group, errors));
+    }
+  }
+
+  private static void sameSpreading(String name, List<PodSetShape> members, FieldErrors errors) {
+    String key = KueueConstants.PODSET_TOPOLOGY_SPREADING;
+    String here = members.getFirst().annotations().getOrDefault(key, "");
+    if (members.stream().anyMatch(each -> !here.equals(each.annotations().getOrDefault(key, "")))) {
+      errors.invalid(
+          members.getFirst().path().key(key),
+          here,
+          "must be the same in all pod sets of group " + name);
+    }
+  }
+
+  private void spreading(PodSetShape podSet, FieldErrors errors) {
+    String text = podSet.annotations().get(KueueConstants.PODSET_TOPOLOGY_SPREADING);
+    if (text == null || !settings.isOn(FeatureGate.TAS_TOPOLOGY_SPREADING)) {
+      return;
+    }
+    FieldPath path = podSet.path().key(KueueConstants.PODSET_TOPOLOGY_SPREADING);
+    for (TopologySpreading.Fault fault : TopologySpreading.faults(text)) {
+      errors.invalid(
+          fault.field().isEmpty() ? path : path.child(fault.field()),
+          fault.value(),
+          fault.allowed());
+    }
   }
 
   private void placement(PodSetShape podSet, FieldErrors errors) {
@@ -234,7 +276,7 @@ public final class TopologyValidation {
     }
   }
 
-  private static void groups(List<PodSetShape> podSets, FieldErrors errors) {
+  private static Map<String, List<PodSetShape>> groups(List<PodSetShape> podSets) {
     Map<String, List<PodSetShape>> members = new LinkedHashMap<>();
     for (PodSetShape podSet : podSets) {
       String name = podSet.annotations().get(KueueConstants.PODSET_GROUP_NAME);
@@ -242,7 +284,7 @@ public final class TopologyValidation {
         members.computeIfAbsent(name, each -> new ArrayList<>()).add(podSet);
       }
     }
-    members.forEach((name, group) -> group(name, group.getFirst(), group, errors));
+    return members;
   }
 
   private static void group(

@@ -4,6 +4,7 @@ import dev.sluice.api.KueueConstants;
 import dev.sluice.api.Quantities;
 import dev.sluice.api.config.FeatureGate;
 import dev.sluice.api.placement.LocalClusterAnnotations;
+import dev.sluice.api.placement.TopologySpreading;
 import dev.sluice.api.queueing.CheckpointAnnotations;
 import dev.sluice.api.queueing.PreemptibleLabels;
 import dev.sluice.api.queueing.RefusedFlavors;
@@ -24,6 +25,8 @@ import dev.sluice.core.model.SchedulerEvent;
 import dev.sluice.core.model.TopologyRequest;
 import dev.sluice.core.model.TopologyRequest.PodSetTopology;
 import dev.sluice.core.model.TopologyRequest.PodSetTopology.Delay;
+import dev.sluice.core.model.TopologyRequest.Spreading;
+import dev.sluice.core.model.TopologyRequest.Spreading.Member;
 import dev.sluice.kube.json.WeakInterner;
 import dev.sluice.workload.record.CachedWorkload;
 import dev.sluice.workload.record.CachedWorkload.Admission;
@@ -265,7 +268,7 @@ public final class WorkloadTranslator {
         workload.id(),
         workload.version(),
         workload.spec().queueName(),
-        running(resolvedShape.shape().withSlice(slice(workload)), workload),
+        running(spread(resolvedShape.shape(), workload).withSlice(slice(workload)), workload),
         priority(workload),
         workload.createdAt(),
         queuedAt(workload),
@@ -634,7 +637,7 @@ public final class WorkloadTranslator {
         options.on(FeatureGate.TOPOLOGY_AWARE_SCHEDULING)
             ? SecondPasses.of(
                 workload,
-                resolve(workload).shape().podSets(),
+                spread(resolve(workload).shape(), workload).podSets(),
                 options.on(FeatureGate.SKIP_REASSIGNMENT_FOR_POD_OWNED_WORKLOADS))
             : Optional.empty(),
         protection(workload));
@@ -691,7 +694,75 @@ public final class WorkloadTranslator {
             .findFirst()
             .map(PodSetRequest::nodeRequests)
             .orElseGet(TreeMap::new);
-    return new PodSetTopology(delay, assignment.topology(), perPod);
+    return new PodSetTopology(
+        delay,
+        assignment.topology(),
+        perPod,
+        workload.spec().podSets().stream()
+            .filter(podSet -> spreads() && podSet.name().equals(assignment.name()))
+            .findFirst()
+            .map(podSet -> member(workload, podSet)));
+  }
+
+  private boolean spreads() {
+    return options.on(FeatureGate.TAS_TOPOLOGY_SPREADING)
+        && options.on(FeatureGate.TOPOLOGY_AWARE_SCHEDULING);
+  }
+
+  /** The same request of pods that are spread, and counted where others are. */
+  private RequestShape spread(RequestShape shape, CachedWorkload workload) {
+    if (!spreads()) {
+      return shape;
+    }
+    List<PodSetRequest> spread = new ArrayList<>(shape.podSets().size());
+    for (int i = 0; i < shape.podSets().size(); i++) {
+      PodSetRequest request = shape.podSets().get(i);
+      spread.add(
+          request.with(
+              request.topology().spread(spreading(workload, workload.spec().podSets().get(i)))));
+    }
+    return shapes.of(shape.withPodSets(spread));
+  }
+
+  private Spreading spreading(CachedWorkload workload, PodSet podSet) {
+    Member member = member(workload, podSet);
+    String job = workload.labels().getOrDefault(KueueConstants.JOB_UID, "");
+    return TopologySpreading.of(podSet.topologySpreading())
+        .map(
+            asked ->
+                new Spreading(
+                    member,
+                    asked
+                        .selector()
+                        .or(
+                            () ->
+                                job.isEmpty()
+                                    ? Optional.empty()
+                                    : Optional.of(
+                                        new TopologySpreading.WorkloadSelector(
+                                            KueueConstants.JOB_UID, List.of(job))))
+                        .map(
+                            labels ->
+                                new LabelRequirement(
+                                    labels.key(), LabelRequirement.Operator.IN, labels.values())),
+                    asked.rules().stream()
+                        .map(
+                            rule ->
+                                new Spreading.ShareRule(
+                                    rule.topologyKey(), rule.maxShare(), rule.required()))
+                        .toList()))
+        .orElseGet(() -> Spreading.counted(member));
+  }
+
+  private Member member(CachedWorkload workload, PodSet podSet) {
+    return new Member(
+        workload.id().namespace(),
+        slice(workload)
+            .map(JobSlice::job)
+            .filter(job -> !job.isEmpty())
+            .orElse(workload.id().uid()),
+        podSet.group().isEmpty() ? podSet.name() : podSet.group(),
+        new TreeMap<>(workload.labels()));
   }
 
   /** Treats an invalid quantity as zero; the API server rejects such quantities. */

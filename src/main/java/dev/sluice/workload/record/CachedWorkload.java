@@ -132,6 +132,8 @@ public record CachedWorkload(
    * @param minCount the fewest pods that the pod set can start with; 0 without partial admission
    * @param group the pod-set group; empty without group
    * @param topologyRequest the request for a topology, as far as the spec contains one
+   * @param topologySpreading the annotation of the template that says how groups of pods are spread
+   *     over domains; empty without
    */
   public record PodSet(
       String name,
@@ -139,11 +141,23 @@ public record CachedWorkload(
       int minCount,
       PodTemplate template,
       String group,
-      Optional<RankedTopologyRequest> topologyRequest) {
+      Optional<RankedTopologyRequest> topologyRequest,
+      String topologySpreading) {
+
+    /** A pod set of which nobody says how groups are spread. */
+    public PodSet(
+        String name,
+        int count,
+        int minCount,
+        PodTemplate template,
+        String group,
+        Optional<RankedTopologyRequest> topologyRequest) {
+      this(name, count, minCount, template, group, topologyRequest, "");
+    }
 
     /** The same pod set with another number of pods. */
     public PodSet withCount(int pods) {
-      return new PodSet(name, pods, minCount, template, group, topologyRequest);
+      return new PodSet(name, pods, minCount, template, group, topologyRequest, topologySpreading);
     }
 
     /** The request; that of no topology where the spec contains none. */

@@ -4,6 +4,8 @@ import com.fasterxml.jackson.core.JsonFactory;
 import com.fasterxml.jackson.core.JsonParser;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.MissingNode;
+import dev.sluice.api.KueueConstants;
+import dev.sluice.api.json.JsonFields;
 import dev.sluice.api.json.JsonMappers;
 import dev.sluice.api.queueing.PreemptibleLabels;
 import dev.sluice.core.model.MapCopies;
@@ -257,7 +259,7 @@ public final class WorkloadParser {
       jsonTokenReader.object(
           field -> {
             if (field.equals("template")) {
-              podSet.template(template());
+              podSet.read(template());
             } else {
               podSet.read(field);
             }
@@ -265,7 +267,7 @@ public final class WorkloadParser {
       return podSet.result();
     }
 
-    private PodTemplate template() throws IOException {
+    private AnnotatedTemplate template() throws IOException {
       JsonParser parser = jsonTokenReader.parser();
       int from = offset + (int) parser.currentTokenLocation().getByteOffset();
       parser.skipChildren();
@@ -286,13 +288,15 @@ public final class WorkloadParser {
     private String group = "";
     private @Nullable TopologyRequestParser topologyRequest;
     private PodTemplate template = EMPTY;
+    private String topologySpreading = "";
 
     PodSetParser(JsonTokenReader jsonTokenReader) {
       this.jsonTokenReader = jsonTokenReader;
     }
 
-    void template(PodTemplate value) {
-      template = value;
+    void read(AnnotatedTemplate annotatedTemplate) {
+      template = annotatedTemplate.template();
+      topologySpreading = annotatedTemplate.topologySpreading();
     }
 
     void read(String field) throws IOException {
@@ -319,9 +323,13 @@ public final class WorkloadParser {
           minCount,
           template,
           group,
-          Optional.ofNullable(topologyRequest).map(TopologyRequestParser::result));
+          Optional.ofNullable(topologyRequest).map(TopologyRequestParser::result),
+          topologySpreading);
     }
   }
+
+  /** A template, and the one of its annotations that placement depends on. */
+  private record AnnotatedTemplate(PodTemplate template, String topologySpreading) {}
 
   /**
    * Caches pod templates by their serialized bytes: most Workloads have the same template as
@@ -332,27 +340,31 @@ public final class WorkloadParser {
     private static final int MOST_BYTES = 8 << 20;
 
     private final WeakInterner<PodTemplate> weakInterner = new WeakInterner<>();
-    private final Map<Raw, PodTemplate> byBytes = new LinkedHashMap<>(64, 0.75f, true);
+    private final Map<Raw, AnnotatedTemplate> byBytes = new LinkedHashMap<>(64, 0.75f, true);
     private long bytes;
 
     /** The template written in {@code json} from {@code from} to {@code to}. */
-    PodTemplate of(byte[] json, int from, int to) throws IOException {
+    AnnotatedTemplate of(byte[] json, int from, int to) throws IOException {
       Raw raw = Raw.of(json, from, to);
-      PodTemplate known = known(raw);
+      AnnotatedTemplate known = known(raw);
       if (known != null) {
         return known;
       }
       JsonNode tree = JsonMappers.JSON.readTree(json, from, to - from);
-      PodTemplate template = weakInterner.of(PodTemplateParser.of(tree));
+      AnnotatedTemplate template =
+          new AnnotatedTemplate(
+              weakInterner.of(PodTemplateParser.of(tree)),
+              JsonFields.annotations(tree)
+                  .getOrDefault(KueueConstants.PODSET_TOPOLOGY_SPREADING, ""));
       remember(raw.copied(), template);
       return template;
     }
 
-    private synchronized @Nullable PodTemplate known(Raw raw) {
+    private synchronized @Nullable AnnotatedTemplate known(Raw raw) {
       return byBytes.get(raw);
     }
 
-    private synchronized void remember(Raw raw, PodTemplate template) {
+    private synchronized void remember(Raw raw, AnnotatedTemplate template) {
       if (byBytes.put(raw, template) == null) {
         bytes += raw.length();
       }

@@ -587,9 +587,10 @@ class ConfigurationLoaderTest {
             + " gate; did you mean PartialAdmission?",
         "featureGates: {PartialAdmission: 'true'} | featureGates.PartialAdmission | \"true\" is not"
             + " allowed; allowed: true or false",
-        "featureGates: {TASTopologySpreading: true} | featureGates.TASTopologySpreading |"
-            + " true is not supported yet: in this version of Sluice TASTopologySpreading is"
-            + " always off; allowed: false, or leave it out",
+        "featureGates: {FairSharingReevaluatePreemptionCandidates: true} |"
+            + " featureGates.FairSharingReevaluatePreemptionCandidates | true is not supported yet:"
+            + " in this version of Sluice FairSharingReevaluatePreemptionCandidates is always off;"
+            + " allowed: false, or leave it out",
         "featureGates: {UnadmittedWorkloadsObservability: false} |"
             + " featureGates.UnadmittedWorkloadsObservability | false is not supported yet",
         "featureGates: {FlavorFungibility: false} |"
@@ -903,8 +904,8 @@ class ConfigurationLoaderTest {
         "LocalQueueMetrics=on | --feature-gates: \"LocalQueueMetrics=on\" is not allowed",
         "LocalQueueMetrics=true,LocalQueueMetrics=false | --feature-gates LocalQueueMetrics: given"
             + " twice",
-        "TASTopologySpreading=true | --feature-gates TASTopologySpreading:"
-            + " true is not supported yet"
+        "FairSharingReevaluatePreemptionCandidates=true | --feature-gates"
+            + " FairSharingReevaluatePreemptionCandidates: true is not supported yet"
       })
   void gatesOfTheCommandLineAreChecked(String flag, String message) {
     assertThat(problems(HEAD, flag)).singleElement().asString().startsWith(message);

@@ -370,7 +370,15 @@ final class SchedulerFixture {
 
   /** The API server says of one that got quota here how it stands. */
   void reserving(String name, boolean admitted, boolean podsReady) {
-    Decision.Admit admit = admission(name);
+    reserving(admission(name), admitted, podsReady);
+  }
+
+  /** The API server says of one that got quota somewhere that it is admitted. */
+  void reserved(Decision.Admit admit) {
+    reserving(admit, true, true);
+  }
+
+  private void reserving(Decision.Admit admit, boolean admitted, boolean podsReady) {
     tell(
         new SchedulerEvent.WorkloadReserving(
             new ReservingWorkload(

@@ -10,6 +10,7 @@ import static dev.sluice.webhooks.Reviews.yaml;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.sluice.webhooks.Reviews;
 import dev.sluice.webhooks.review.AdmissionResult;
 import dev.sluice.webhooks.rules.ClusterLookup;
@@ -367,6 +368,31 @@ class BatchJobWebhookTest {
             set(
                 "/spec/template/metadata/annotations",
                 ("{K/podset-" + annotations + "}").replace("K/", "kueue.x-k8s.io/")));
+    assertThat(messages(rules::validate, create(job))).isEmpty();
+  }
+
+  /** Changes of 0.20, section 4, TASTopologySpreading. */
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      quoteCharacter = '\0',
+      textBlock =
+          """
+          {rules: | : Invalid value: "{rules:": must be a JSON object {workloadLabelSelectors, rules}
+          {"rules": []} | .rules: Invalid value: "[]": must be an array of 1 to 2 objects
+          {"rules": [{"topologyKey": "a b", "maxShareAllowingPlacement": "45%"}]} | .rules[0].topologyKey: Invalid value: "a b": must be
+          {"rules": [{"topologyKey": "rack", "maxShareAllowingPlacement": "100%"}]} | .rules[0].maxShareAllowingPlacement: Invalid value: "100%": must be a text from "1%" to "99%"
+          """)
+  void spreadingIsCheckedWithItsGateOnly(String annotation, String fault) {
+    JsonNode job = edited(PLAIN, set("/spec/template/metadata/annotations", "{}"));
+    ((ObjectNode) job.at("/spec/template/metadata/annotations"))
+        .put("kueue.x-k8s.io/podset-topology-spreading", annotation);
+    assertThat(
+            messages(rules(Reviews.Cluster.EMPTY, "TASTopologySpreading")::validate, create(job)))
+        .singleElement()
+        .asString()
+        .startsWith(
+            "spec.template.metadata.annotations[kueue.x-k8s.io/podset-topology-spreading]" + fault);
     assertThat(messages(rules::validate, create(job))).isEmpty();
   }
 

@@ -21,6 +21,7 @@ import dev.sluice.core.model.SchedulerEvent;
 import dev.sluice.core.model.TopologyAssignment;
 import dev.sluice.core.model.TopologyRequest;
 import dev.sluice.core.model.TopologyRequest.PodSetTopology;
+import dev.sluice.core.model.TopologyRequest.Spreading;
 import dev.sluice.workload.Templates;
 import dev.sluice.workload.record.CachedWorkload;
 import dev.sluice.workload.record.NamespaceLimits;
@@ -890,6 +891,57 @@ class WorkloadTranslatorTest {
             reserving(placed(pending, ready.formatted("Ready") + "\n  clusterName: worker1"))
                 .secondPass())
         .as("the worker places it")
+        .isEmpty();
+  }
+
+  /** Changes of 0.20, section 4, TASTopologySpreading. */
+  @Test
+  void groupsAreSpreadWithTheGateOnly() {
+    String asked =
+        PENDING.replace(
+            "template: {spec:",
+            "template: {metadata: {annotations: {kueue.x-k8s.io/podset-topology-spreading:"
+                + " '{\"rules\": [{\"topologyKey\": \"rack\", \"maxShareAllowingPlacement\":"
+                + " \"45%\"}]}'}}, spec:");
+    String ofJob =
+        asked.replace("metadata:\n", "metadata:\n  labels: {kueue.x-k8s.io/job-uid: j1}\n");
+    assertThat(pending(ofJob).shape().podSets().getFirst().topology().spreading()).isEmpty();
+    WorkloadTranslator spreading =
+        new WorkloadTranslator(
+            context,
+            new TranslationOptions(
+                FeatureGates.DEFAULT.with(FeatureGate.TAS_TOPOLOGY_SPREADING, true),
+                Resources.PLAIN,
+                Optional.empty(),
+                false));
+    Spreading read =
+        ((SchedulerEvent.WorkloadPending) spreading.of(workload(ofJob)))
+            .workload()
+            .shape()
+            .podSets()
+            .getFirst()
+            .topology()
+            .spreading()
+            .orElseThrow();
+    assertThat(read.member().owner()).isEqualTo("uid-1");
+    assertThat(read.member().group()).isEqualTo("main");
+    assertThat(read.rules()).containsExactly(new Spreading.ShareRule("rack", 45, true));
+    assertThat(read.selector())
+        .contains(
+            new LabelRequirement(
+                "kueue.x-k8s.io/job-uid", LabelRequirement.Operator.IN, List.of("j1")));
+    String broken = ofJob.replace("45%", "145%");
+    assertThat(
+            ((SchedulerEvent.WorkloadPending) spreading.of(workload(broken)))
+                .workload()
+                .shape()
+                .podSets()
+                .getFirst()
+                .topology()
+                .spreading()
+                .orElseThrow()
+                .rules())
+        .as("what nobody checked has no rule, and counts")
         .isEmpty();
   }
 

@@ -30,6 +30,11 @@ public record AssignedPlaces(
     return !rejections.isEmpty();
   }
 
+  /** Whether the places depend on the groups of other Workloads, too, not only on their room. */
+  public boolean dependsOnGroups() {
+    return usage != null && usage.dependsOnGroups();
+  }
+
   /** Whether the places, if there are any, have room with the usage that counts at the moment. */
   public boolean fits() {
     return usage == null || usage.fits();

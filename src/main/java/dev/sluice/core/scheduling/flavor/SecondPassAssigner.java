@@ -6,6 +6,7 @@ import dev.sluice.core.model.PodSetAssignment;
 import dev.sluice.core.model.PodSetRequest;
 import dev.sluice.core.model.TopologyAssignment;
 import dev.sluice.core.model.TopologyRequest.PodSetTopology;
+import dev.sluice.core.model.TopologyRequest.Spreading;
 import dev.sluice.core.topology.Placement;
 import dev.sluice.core.topology.PlacementRequest;
 import dev.sluice.core.topology.PlacementRequest.Pods;
@@ -122,8 +123,8 @@ public final class SecondPassAssigner {
       return new Unplaced(podSets.get(podSet).name(), Optional.empty());
     }
     return switch (KeptPlaces.place(topologies, tree, wanted, kept, false)) {
-      case Placement.Failed(var shortage) ->
-          new Unplaced(podSets.get(podSet).name(), Optional.of(shortage));
+      case Placement.Failed failed ->
+          new Unplaced(podSets.get(podSet).name(), Optional.of(failed.shortage()));
       case Placement.Placed(var places, var ofLeader) -> {
         set(podSet, flavor, PodSetTopology.Delay.READY, places, kept);
         if (ofLeader != null) {
@@ -156,7 +157,8 @@ public final class SecondPassAssigner {
             tree, Pods.of(request), request.topology(), current, together, lacking.lostNodes());
     return switch (found) {
       case null -> new Unplaced(assignment.name(), Optional.empty());
-      case Placement.Failed(var shortage) -> new Unplaced(assignment.name(), Optional.of(shortage));
+      case Placement.Failed failed ->
+          new Unplaced(assignment.name(), Optional.of(failed.shortage()));
       case Placement.Placed(var places, var ofLeader) -> {
         TopologyUsage former = topologies.usage(flavor, current, assignment.topology().perPod());
         former.forget(false);
@@ -184,11 +186,14 @@ public final class SecondPassAssigner {
         new PodSetTopology(
             delay,
             Optional.of(places),
-            request == null ? assignment.topology().perPod() : request.nodeRequests());
+            request == null ? assignment.topology().perPod() : request.nodeRequests(),
+            request == null
+                ? assignment.topology().member()
+                : request.topology().spreading().map(Spreading::member));
     podSets.set(podSet, assignment.with(topology));
     TopologyUsage usage =
         TopologyUsage.beyond(
-            topologies.usage(flavor, places, topology.perPod()),
+            topologies.usage(flavor, topology),
             counted == null ? null : topologies.usage(flavor, counted, topology.perPod()));
     if (usage != null) {
       usage.assume(false);

@@ -3,11 +3,12 @@ package dev.sluice.core.scheduling.flavor;
 import dev.sluice.core.model.AssignmentMode;
 import dev.sluice.core.model.FlavorAttempt;
 import dev.sluice.core.model.FlavorRejection;
-import dev.sluice.core.model.FlavorRejection.TopologyShortage;
 import dev.sluice.core.model.PendingReason;
 import dev.sluice.core.model.PodSetRequest;
 import dev.sluice.core.model.TopologyAssignment;
+import dev.sluice.core.model.TopologyRequest;
 import dev.sluice.core.model.TopologyRequest.PodSetTopology;
+import dev.sluice.core.model.TopologyRequest.Spreading;
 import dev.sluice.core.queue.ClusterQueueCache;
 import dev.sluice.core.queue.ResourceDemand;
 import dev.sluice.core.topology.Placement;
@@ -17,7 +18,9 @@ import dev.sluice.core.topology.TopologyCache;
 import dev.sluice.core.topology.TopologyTree;
 import dev.sluice.core.topology.TopologyUsage;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
 import java.util.TreeSet;
@@ -41,7 +44,7 @@ public final class TopologyAssigner {
   private record Group(int pods, int leader, String flavor, int bundle) {}
 
   /** A pod set without room. */
-  private record Failure(Group group, TopologyShortage shortage) {}
+  private record Failure(Group group, Placement.Failed placement) {}
 
   private final TopologyCache topologies;
   private final ResourceDemand demand;
@@ -49,6 +52,9 @@ public final class TopologyAssigner {
   private final PodSetTopology[] result;
   private final List<TopologyUsage> assumed = new ArrayList<>();
   private final List<TopologyUsage> whole = new ArrayList<>();
+
+  /** The requests whose places depend on the groups of other Workloads, and their flavors. */
+  private final Map<TopologyRequest, String> spread = new LinkedHashMap<>(0);
 
   /** Whether some nodes of the domains may be closed to pods of the Workload. */
   private boolean restricted;
@@ -141,7 +147,9 @@ public final class TopologyAssigner {
         failure.group.flavor,
         mode,
         0,
-        List.of(new FlavorRejection.NoPlacement(failure.shortage, everEmpty)));
+        List.of(
+            new FlavorRejection.NoPlacement(
+                failure.placement.shortage(), everEmpty, failure.placement.crowding())));
   }
 
   private AssignedPlaces places() {
@@ -150,8 +158,11 @@ public final class TopologyAssigner {
       podSets.add(each == null ? PodSetTopology.NONE : each);
     }
     TopologyUsage usage = TopologyUsage.beyond(TopologyUsage.together(whole), held);
+    TopologyUsage sure = usage != null && restricted ? usage.asFreeAsNow() : usage;
     return new AssignedPlaces(
-        podSets, usage != null && restricted ? usage.asFreeAsNow() : usage, List.of());
+        podSets,
+        sure == null || spread.isEmpty() ? sure : topologies.asLongAsGroupsAreThere(sure, spread),
+        List.of());
   }
 
   /** Places all pod sets; returns the first that has no room, or null. */
@@ -191,9 +202,12 @@ public final class TopologyAssigner {
         new PlacementRequest(
             Pods.of(podSet), leader == null ? null : Pods.of(leader), podSet.topology());
     restricted |= topologies.isRestricted(tree, request);
+    if (podSet.topology().spreading().filter(each -> !each.rules().isEmpty()).isPresent()) {
+      spread.put(podSet.topology(), group.flavor);
+    }
     TopologyAssignment kept = KeptPlaces.of(demand.replaced(), podSet.name());
     return switch (KeptPlaces.place(topologies, tree, request, kept, empty)) {
-      case Placement.Failed(var shortage) -> new Failure(group, shortage);
+      case Placement.Failed failed -> new Failure(group, failed);
       case Placement.Placed placed -> {
         assume(group.pods, group.flavor, placed.pods(), kept, empty);
         TopologyAssignment place = placed.leader();
@@ -220,9 +234,10 @@ public final class TopologyAssigner {
         new PodSetTopology(
             PodSetTopology.Delay.NONE,
             Optional.of(assignment),
-            demand.podSets().get(podSet).nodeRequests());
+            demand.podSets().get(podSet).nodeRequests(),
+            demand.podSets().get(podSet).topology().spreading().map(Spreading::member));
     result[podSet] = topology;
-    TopologyUsage usage = topologies.usage(flavor, assignment, topology.perPod());
+    TopologyUsage usage = topologies.usage(flavor, topology);
     whole.add(usage);
     TopologyUsage more =
         kept == null
