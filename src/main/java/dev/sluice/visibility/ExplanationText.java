@@ -434,14 +434,16 @@ public final class ExplanationText {
     static String of(FlavorRejection.Crowding crowding) {
       return "; "
           + crowding.count()
-          + " closed by the rule that a "
+          + " of the domains of "
           + crowding.rule().level()
-          + " takes no group while it has more than "
+          + " ("
+          + String.join(", ", crowding.domains())
+          + (crowding.count() > crowding.domains().size() ? ", …" : "")
+          + ") take no other group: each has more than "
           + crowding.rule().maxShare()
           + " % of the "
           + crowding.groups()
-          + " that are spread, such as "
-          + String.join(", ", crowding.domains());
+          + " that are spread";
     }
 
     private static String pods(long count) {

@@ -156,8 +156,8 @@ class TopologyIT {
           () ->
               assertThat(racked.condition(waiting, "QuotaReserved").path("message").asText())
                   .contains(
-                      "4 closed by the rule that a example.com/rack takes no group while it has"
-                          + " more than 24 % of the 4"));
+                      "4 of the domains of example.com/rack",
+                      "take no other group: each has more than 24 % of the 4 that are spread"));
       racked.jobs().delete(RackedCluster.JOB, "g2");
       assertThat(racks(racked, racked.awaitRunning("g5", 1))).containsExactly(racks.get(1));
     }

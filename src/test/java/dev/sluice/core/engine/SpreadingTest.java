@@ -261,8 +261,8 @@ class SpreadingTest {
     admitted.forEach(each -> scheduler.reserved(each));
     declare();
     List.of("r1", "r2", "r3").forEach(this::rack);
-    assertThat(placed("g4", required(32))).isEqualTo("waits");
-    assertThat(placed("g5", required(34))).isEqualTo("r1");
-    assertThat(placed("g6", required(45))).isEqualTo("r2");
+    assertThat(placed("g4", required(34))).isEqualTo("r1");
+    assertThat(placed("g5", required(45))).isEqualTo("r2");
+    assertThat(placed("g6", required(19))).as("r3 has 20 %").isEqualTo("waits");
   }
 }
