@@ -225,7 +225,7 @@ final class ReferenceQueues {
     return comesBack(entry)
         && entry.waits()
         && queueOf(entry).isPresent()
-        && setAsideByBudget(entry);
+        && (setAsideByBudget(entry) || !namespaceMatches(entry));
   }
 
   /**
