@@ -135,11 +135,13 @@ class PreemptionRulesIT {
     api.awaitCondition("Workload", lazy, "Preempted", "True InClusterQueue");
     api.awaitCondition("Workload", "urgent", "Admitted", "True Admitted");
 
+    // Requests and reservations are told to the second: in that of the first request, it would
+    // count
+    // for the next reservation, and its checkpoint would answer it.
+    await("the next second").until(() -> Instant.now().isAfter(saved.plusSeconds(1)));
     annotate("ClusterQueue", "checkpoint-grace", "3s");
     api.delete("Workload", "urgent");
     api.awaitCondition("Workload", lazy, "Admitted", "True Admitted");
-    // Requests are told to the second: in that of the checkpoint, it would answer the next one.
-    await("the next second").until(() -> Instant.now().isAfter(saved.plusSeconds(1)));
     submit("later", 5);
     api.awaitCondition("Workload", "later", "Admitted", "True Admitted");
     assertThat(since(lazy, "Evicted"))
