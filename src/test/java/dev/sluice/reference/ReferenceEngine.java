@@ -371,8 +371,10 @@ final class ReferenceEngine {
   /** Everything that is parked is looked at anew, and who was skipped goes round once more. */
   private void declarationsChanged() {
     parking.forgetAll();
-    world.queues.keySet().forEach(queue -> generations.merge(queue, 1L, Long::sum));
-    world.queues.keySet().forEach(world::changed);
+    for (String queue : world.queues.keySet()) {
+      generations.merge(queue, 1L, Long::sum);
+      world.changed(queue);
+    }
     world.bringBackThoseDeclaredInOrder();
   }
 

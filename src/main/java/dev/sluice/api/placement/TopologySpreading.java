@@ -80,11 +80,7 @@ public record TopologySpreading(Optional<WorkloadSelector> selector, List<ShareL
     if (!json.isObject()) {
       return new TopologySpreading(Optional.empty(), List.of());
     }
-    for (var field : json.properties()) {
-      if (!Set.of(SELECTORS, RULES).contains(field.getKey())) {
-        unknown("", field.getKey(), SELECTORS + ", " + RULES, faults);
-      }
-    }
+    nothingElse("", json, List.of(SELECTORS, RULES), faults);
     return new TopologySpreading(
         selector(JsonFields.at(json, SELECTORS), faults), rules(json, faults));
   }
@@ -107,8 +103,15 @@ public record TopologySpreading(Optional<WorkloadSelector> selector, List<ShareL
     return json;
   }
 
-  private static void unknown(String path, String key, String known, List<Fault> faults) {
-    faults.add(new Fault(path, key, "unknown field, must be one of " + known));
+  private static void nothingElse(
+      String path, JsonNode object, List<String> known, List<Fault> faults) {
+    for (var field : object.properties()) {
+      if (!known.contains(field.getKey())) {
+        faults.add(
+            new Fault(
+                path, field.getKey(), "unknown field, must be one of " + String.join(", ", known)));
+      }
+    }
   }
 
   private static Optional<WorkloadSelector> selector(JsonNode selectors, List<Fault> faults) {
@@ -125,11 +128,7 @@ public record TopologySpreading(Optional<WorkloadSelector> selector, List<ShareL
     }
     String path = SELECTORS + "[0]";
     JsonNode selector = selectors.get(0);
-    for (var field : selector.properties()) {
-      if (!Set.of("key", "operator", "values").contains(field.getKey())) {
-        unknown(path, field.getKey(), "key, operator, values", faults);
-      }
-    }
+    nothingElse(path, selector, List.of("key", "operator", "values"), faults);
     String key = JsonFields.text(selector, "key");
     if (!KubernetesNames.isLabelKey(key)) {
       faults.add(fault(path, selector, "key", "must be " + KubernetesNames.LABEL_KEY_RULE));
@@ -186,11 +185,7 @@ public record TopologySpreading(Optional<WorkloadSelector> selector, List<ShareL
   }
 
   private static ShareLimit limit(String path, JsonNode rule, List<Fault> faults) {
-    for (var field : rule.properties()) {
-      if (!Set.of(LEVEL, SHARE, MODE).contains(field.getKey())) {
-        unknown(path, field.getKey(), LEVEL + ", " + SHARE + ", " + MODE, faults);
-      }
-    }
+    nothingElse(path, rule, List.of(LEVEL, SHARE, MODE), faults);
     String level = JsonFields.text(rule, LEVEL);
     if (!KubernetesNames.isLabelKey(level)) {
       faults.add(fault(path, rule, LEVEL, "must be " + KubernetesNames.LABEL_KEY_RULE));

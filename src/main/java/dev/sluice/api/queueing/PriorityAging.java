@@ -15,13 +15,15 @@ public record PriorityAging(Duration interval, int step, int limit) {
 
   /** What a Workload has that has waited for this long; 0 before the first step. */
   public int boost(Duration waited) {
-    long steps = waited.isNegative() ? 0 : waited.dividedBy(interval);
-    return (int) Math.min(limit, Math.min(steps, limit) * step);
+    return (int) Math.min(limit, Math.min(steps(waited), limit) * step);
   }
 
   /** When a Workload that waits since {@code begin} has the next step. */
   public Instant next(Instant begin, Instant now) {
-    long steps = Math.max(0, Duration.between(begin, now).dividedBy(interval));
-    return begin.plus(interval.multipliedBy(steps + 1));
+    return begin.plus(interval.multipliedBy(steps(Duration.between(begin, now)) + 1));
+  }
+
+  private long steps(Duration waited) {
+    return Math.max(0, waited.dividedBy(interval));
   }
 }

@@ -129,6 +129,7 @@ public final class QueueAnnotations {
    * @param startTimeout how long an admitted Workload may take until its pods are ready; empty: as
    *     the configuration says
    * @param startBackoff the pause after a start that took too long
+   * @param aging how the priority of Workloads grows while they wait; empty: it doesn't
    * @param faults by annotation, what is wrong with its value and what is allowed
    */
   public record OfClusterQueue(
@@ -136,6 +137,7 @@ public final class QueueAnnotations {
       QueueRules rules,
       Optional<Duration> startTimeout,
       Duration startBackoff,
+      Optional<PriorityAging> aging,
       Map<String, String> faults) {}
 
   /**
@@ -165,7 +167,6 @@ public final class QueueAnnotations {
     QueueAnnotations reader = new QueueAnnotations(annotations);
     Optional<QueueingStrategy> strategy = reader.read(STRATEGY, QueueAnnotations::strategy);
     reader.read(LOCAL_QUEUE, QueueAnnotations::name);
-    reader.read(PRIORITY_AGING, QueueAnnotations::aging);
     reader.checkRunTimes();
     reader.read(QuotaSchedule.ANNOTATION, QueueAnnotations::schedule);
     AttemptBackoff backoff =
@@ -188,17 +189,13 @@ public final class QueueAnnotations {
         reader
             .read(START_BACKOFF, QueueAnnotations::atLeastOneSecond)
             .orElse(DEFAULT_START_BACKOFF),
+        reader.read(PRIORITY_AGING, QueueAnnotations::aging),
         reader.faults);
   }
 
   /** The LocalQueue that each namespace gets which a ClusterQueue selects; empty: none. */
   public static Optional<String> localQueue(@Nullable Map<String, String> annotations) {
     return new QueueAnnotations(annotations).read(LOCAL_QUEUE, QueueAnnotations::name);
-  }
-
-  /** How the priority of Workloads grows while they wait; empty: it doesn't. */
-  public static Optional<PriorityAging> priorityAging(@Nullable Map<String, String> annotations) {
-    return new QueueAnnotations(annotations).read(PRIORITY_AGING, QueueAnnotations::aging);
   }
 
   /** Reads the annotations of a Cohort. */
@@ -389,16 +386,12 @@ public final class QueueAnnotations {
     return new PriorityAging(interval, step, aging(parts[2], step));
   }
 
-  private static int aging(String number, int least) {
-    try {
-      int read = positiveInt(number);
-      if (read >= least) {
-        return read;
-      }
-    } catch (NotAllowedException e) {
-      // what is allowed is told for the annotation as a whole
+  private static int aging(String value, int least) {
+    int number = number(value, AGING);
+    if (number < least) {
+      throw new NotAllowedException(AGING);
     }
-    throw new NotAllowedException(AGING);
+    return number;
   }
 
   private static Duration runTime(String value, String allowed) {

@@ -36,10 +36,7 @@ public record StartRules(
     }
     QueueAnnotations.OfClusterQueue read = QueueAnnotations.ofClusterQueue(annotations);
     return new StartRules(
-        read.startTimeout(),
-        read.startBackoff(),
-        read.rules().blocksUntilReady(),
-        QueueAnnotations.priorityAging(annotations));
+        read.startTimeout(), read.startBackoff(), read.rules().blocksUntilReady(), read.aging());
   }
 
   /** The same rules without ageing. */

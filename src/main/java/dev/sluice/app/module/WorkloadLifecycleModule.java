@@ -11,6 +11,7 @@ import dev.sluice.kube.client.ObjectPath;
 import dev.sluice.queues.cache.CachedQueues;
 import dev.sluice.queues.cache.CachedVariantPolicies;
 import dev.sluice.queues.cache.QueueStateNotifier;
+import dev.sluice.workload.lifecycle.QueueLookup;
 import dev.sluice.workload.lifecycle.VariantLifecycle;
 import dev.sluice.workload.lifecycle.WorkloadLifecycle;
 import java.util.Optional;
@@ -36,9 +37,7 @@ public final class WorkloadLifecycleModule implements OperatorModule {
             workloads.cache(),
             workloads.writer(),
             workload ->
-                (scheduler.families().isParent(workload)
-                        ? queues.apply(workload).withoutChecks().withoutAging()
-                        : ages ? queues.apply(workload) : queues.apply(workload).withoutAging())
+                ofWorkload(queues.apply(workload), scheduler.families().isParent(workload), ages)
                     .withUnresolvedDevices(
                         workload.quotaReserved()
                             ? Optional.empty()
@@ -65,6 +64,11 @@ public final class WorkloadLifecycleModule implements OperatorModule {
         context.isEnabled(FeatureGate.CONCURRENT_ADMISSION)
             ? Optional.of(variants(context, informers, scheduler, workloads))
             : Optional.empty();
+  }
+
+  private static QueueLookup ofWorkload(QueueLookup queueLookup, boolean parent, boolean ages) {
+    QueueLookup checkedLookup = parent ? queueLookup.withoutChecks() : queueLookup;
+    return ages && !parent ? checkedLookup : checkedLookup.withoutAging();
   }
 
   private static VariantLifecycle variants(

@@ -50,19 +50,7 @@ public final class CheckStateWriter {
   public static CachedWorkload patched(
       CachedWorkload workload, String check, Answer answer, String cluster, Instant now) {
     CachedWorkload.Status status = workload.status();
-    return new CachedWorkload(
-        workload.id(),
-        workload.version(),
-        workload.generation(),
-        workload.createdAt(),
-        workload.deleting(),
-        workload.finalizers(),
-        workload.owned(),
-        workload.owner(),
-        workload.coOwners(),
-        workload.labels(),
-        workload.annotations(),
-        workload.spec(),
+    return workload.with(
         new CachedWorkload.Status(
             status.conditions(),
             status.admission(),

@@ -115,15 +115,18 @@ final class ProvisioningReconciler implements WorkloadListener, AutoCloseable {
     if (before != null && (after == null || !after.id().uid().equals(before.id().uid()))) {
       refusals.forget(before.id().uid());
     }
-    if (after != null && isConcerned(after)) {
-      queue.enqueue(new ObjectKey(after.id().namespace(), after.id().name()));
+    if (after != null) {
+      enqueue(after);
     }
     CachedWorkload workload = after == null ? before : after;
     if (workload != null && dependencies.options().increments()) {
-      SliceIncrement.replacing(workload, dependencies.workloads()).stream()
-          .filter(this::isConcerned)
-          .forEach(
-              other -> queue.enqueue(new ObjectKey(other.id().namespace(), other.id().name())));
+      SliceIncrement.replacing(workload, dependencies.workloads()).forEach(this::enqueue);
+    }
+  }
+
+  private void enqueue(CachedWorkload workload) {
+    if (isConcerned(workload)) {
+      queue.enqueue(new ObjectKey(workload.id().namespace(), workload.id().name()));
     }
   }
 

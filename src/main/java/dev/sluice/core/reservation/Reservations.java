@@ -214,7 +214,7 @@ public final class Reservations {
       return false;
     }
     long endBefore = after(micros(since), longest);
-    long end = end(workload);
+    long end = after(micros(now), longest);
     for (ReservedCapacity each : near(queue)) {
       for (Occurrence occurrence : each.occurrences()) {
         long start = micros(occurrence.start());

@@ -215,11 +215,13 @@ final class SpreadGroups {
     List<Crowding> crowding = new ArrayList<>();
     for (Spreading.ShareRule rule : spreading.rules()) {
       List<String> levels = levelsDownTo(tree, rule);
+      if (levels.isEmpty() || !rule.required()) {
+        continue;
+      }
       Shares shares = shares(spreading, levels, empty);
       List<String> domains =
           shares.byDomain().keySet().stream()
-              .filter(
-                  domain -> !levels.isEmpty() && rule.required() && shares.exceeds(rule, domain))
+              .filter(domain -> shares.exceeds(rule, domain))
               .map(domain -> String.join("/", domain))
               .sorted()
               .toList();

@@ -99,13 +99,11 @@ final class WorkloadWebhook {
       errors.tooMany(POD_SETS, podSets.size(), PodSetTemplate.MOST, "items");
       return;
     }
-    List<PodSetShape> shapes = new ArrayList<>(podSets.size());
     int partial = 0;
     for (int i = 0; i < podSets.size(); i++) {
       JsonNode podSet = podSets.get(i);
       FieldPath path = POD_SETS.index(i);
       templates.validate(path.child("template"), JsonFields.at(podSet, "template"), errors);
-      shapes.add(shape(path, podSet));
       if (JsonFields.isPresent(podSet, "minCount")) {
         partial++;
         if (workload.isElastic()) {
@@ -126,10 +124,20 @@ final class WorkloadWebhook {
         slices(path.child("topologyRequest"), JsonFields.at(podSet, "topologyRequest"), errors);
       }
     }
-    topology.validateSpreading(shapes, errors);
+    if (settings.isOn(FeatureGate.TAS_TOPOLOGY_SPREADING)) {
+      topology.validateSpreading(shapes(podSets), errors);
+    }
     if (partial > 1) {
       errors.invalid(POD_SETS, partial + " with minCount", "at most one podSet can use minCount");
     }
+  }
+
+  private static List<PodSetShape> shapes(List<JsonNode> podSets) {
+    List<PodSetShape> shapes = new ArrayList<>(podSets.size());
+    for (int i = 0; i < podSets.size(); i++) {
+      shapes.add(shape(POD_SETS.index(i), podSets.get(i)));
+    }
+    return shapes;
   }
 
   /** A pod set with the annotations of its template, and the name of its group. */

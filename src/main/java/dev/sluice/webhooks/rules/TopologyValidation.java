@@ -75,12 +75,13 @@ public final class TopologyValidation {
     spreading(podSet, errors);
   }
 
-  /** Validates how the pod sets of a Workload are spread, which any client can write. */
+  /**
+   * Validates how the pod sets of a Workload are spread, which any client can write; to be called
+   * where the gate is on.
+   */
   public void validateSpreading(List<PodSetShape> podSets, FieldErrors errors) {
-    if (settings.isOn(FeatureGate.TAS_TOPOLOGY_SPREADING)) {
-      podSets.forEach(podSet -> spreading(podSet, errors));
-      groups(podSets).forEach((name, group) -> sameSpreading(name, group, errors));
-    }
+    podSets.forEach(podSet -> spreading(podSet, errors));
+    groups(podSets).forEach((name, group) -> sameSpreading(name, group, errors));
   }
 
   private static void sameSpreading(String name, List<PodSetShape> members, FieldErrors errors) {

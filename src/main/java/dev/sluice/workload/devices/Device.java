@@ -42,14 +42,8 @@ record Device(
               }
             });
     Map<String, Map<String, Object>> capacity = new HashMap<>();
-    device
-        .path("capacity")
-        .properties()
-        .forEach(
-            entry -> {
-              DeviceAmount.read(entry.getValue().path("value"))
-                  .ifPresent(amount -> put(capacity, driver, entry.getKey(), amount));
-            });
+    Map<String, DeviceCapacity> capacities = DeviceCapacity.of(driver, device);
+    capacities.forEach((name, each) -> put(capacity, driver, name, each.amount()));
     Map<String, Object> celValue = new HashMap<>();
     celValue.put("driver", driver);
     celValue.put("attributes", new Domains(attributes));
@@ -61,7 +55,7 @@ record Device(
         driver,
         Map.copyOf(celValue),
         counters(device),
-        DeviceCapacity.of(driver, device),
+        capacities,
         taints(device));
   }
 

@@ -25,8 +25,6 @@ import java.util.SortedMap;
 import java.util.SortedSet;
 import java.util.TreeMap;
 import java.util.TreeSet;
-import java.util.function.Function;
-import java.util.function.Predicate;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
@@ -50,12 +48,6 @@ final class DeviceCounting {
   private final Map<String, List<DeviceClassMapping>> mappings = new HashMap<>();
   private final Set<String> resources;
   private final boolean prioritizedLists;
-
-  /** Counts by these mappings, and no request with alternatives. */
-  DeviceCounting(
-      DeviceObjects objects, DeviceSelectors selectors, List<DeviceClassMapping> mappings) {
-    this(objects, selectors, mappings, false);
-  }
 
   /**
    * Counts by these mappings.
@@ -195,16 +187,10 @@ final class DeviceCounting {
     SortedMap<String, Long> amounts = new TreeMap<>();
     SelectorWork work = new SelectorWork(SelectorWork.MOST);
     for (DeviceRequest request : claim.requests()) {
-      if (!request.alternatives().isEmpty()) {
-        boolean counted = refusal(request).isEmpty();
-        amounts.merge(
-            counted ? resource(request) : UNCOUNTABLE,
-            counted ? most(request) : 1,
-            ResourceAmounts::add);
-        continue;
-      }
       List<DeviceClassMapping> mapped = mapped(request.deviceClass());
-      if (!request.problem().isEmpty() || (mapped.isEmpty() && !request.adminAccess())) {
+      if (!request.alternatives().isEmpty() && refusal(request).isEmpty()) {
+        amounts.merge(resource(request), most(request), ResourceAmounts::add);
+      } else if (!request.problem().isEmpty() || (mapped.isEmpty() && !request.adminAccess())) {
         amounts.merge(UNCOUNTABLE, 1L, ResourceAmounts::add);
       } else if (!request.adminAccess()) {
         for (DeviceClassMapping mapping : mapped) {
@@ -250,22 +236,19 @@ final class DeviceCounting {
   /** What a device that a claim got counts as, by the sources of a mapping. */
   private long consumed(
       Device device, Allocated allocated, DeviceClassMapping mapping, SelectorWork work) {
-    return mapping.sources().stream()
-        .filter(source -> source.driver().equals(device.driver()))
-        .filter(source -> selectors.matches(source.selector(), device, work))
-        .filter(distinct(DeviceSource::name))
-        .mapToLong(
-            source ->
-                switch (source.kind()) {
-                  case COUNTER -> units(device, source.name());
-                  case CAPACITY -> capacity(device, allocated, source);
-                })
-        .reduce(0, ResourceAmounts::add);
-  }
-
-  private static <T> Predicate<T> distinct(Function<T, String> name) {
-    Set<String> seen = new HashSet<>();
-    return each -> seen.add(name.apply(each));
+    Map<String, Long> bySource = new HashMap<>();
+    for (DeviceSource source : mapping.sources()) {
+      if (source.driver().equals(device.driver())
+          && selectors.matches(source.selector(), device, work)) {
+        bySource.put(
+            source.name(),
+            switch (source.kind()) {
+              case COUNTER -> units(device, source.name());
+              case CAPACITY -> capacity(device, allocated, source);
+            });
+      }
+    }
+    return bySource.values().stream().reduce(0L, ResourceAmounts::add);
   }
 
   /** What a claim consumes of a device that it got; all of one that isn't shared. */
@@ -456,54 +439,63 @@ final class DeviceCounting {
 
     /** Whether the cluster has the class of an alternative, and as many devices that match. */
     private boolean isThere(DeviceRequest alternativeRequest) {
-      List<String> expressions = expressions(alternativeRequest);
-      if (objects.deviceClass(alternativeRequest.deviceClass()).isEmpty()
-          || expressions.stream()
-              .anyMatch(expression -> selectors.problem(expression).isPresent())) {
-        return false;
-      }
       DeviceClassMapping mapping = mapped(alternativeRequest.deviceClass()).getFirst();
-      return expressions.isEmpty()
-          || amounts(alternativeRequest, expressions, mapping, work)
-              .filter(matching -> matching.number() >= alternativeRequest.count())
-              .isPresent();
+      return objects.deviceClass(alternativeRequest.deviceClass()).isPresent()
+          && resolve(alternativeRequest, expressions(alternativeRequest), mapping)
+              .problem()
+              .isEmpty();
     }
 
     /** Charges the devices of a request, or the most that each of them consumes. */
     private void charge(
         String place, DeviceRequest request, List<String> expressions, DeviceClassMapping mapping) {
+      Resolution resolution = resolve(request, expressions, mapping);
+      if (resolution.problem().isPresent()) {
+        unresolved.add(place + ": " + resolution.problem().get());
+      } else {
+        amounts.merge(
+            mapping.resource(),
+            ResourceAmounts.multiply(resolution.largest(), request.count()),
+            ResourceAmounts::add);
+      }
+    }
+
+    private Resolution resolve(
+        DeviceRequest request, List<String> expressions, DeviceClassMapping mapping) {
       Optional<String> problem =
           Stream.concat(
                   expressions.stream(), mapping.sources().stream().map(DeviceSource::selector))
               .flatMap(expression -> selectors.problem(expression).stream())
               .findFirst();
       if (problem.isPresent()) {
-        unresolved.add(place + ": a selector can't be used: " + shown(problem.get()));
-        return;
+        return Resolution.failed("a selector can't be used: " + shown(problem.get()));
       }
       if (mapping.sources().isEmpty() && expressions.isEmpty()) {
-        add(mapping, 1, request);
-        return;
+        return new Resolution(Optional.empty(), 1);
       }
       Optional<Matching> matching = amounts(request, expressions, mapping, work);
       if (matching.isEmpty()) {
-        unresolved.add(
-            place + ": the selectors cost too much with the devices that the cluster has");
-      } else if (matching.get().number() < request.count()) {
-        // The number that match isn't told: each change of it would be a write.
-        unresolved.add(
-            "%s: devices requested: %d, fewer match in the cluster"
-                .formatted(place, request.count()));
-      } else {
-        add(mapping, matching.get().largest(), request);
+        return Resolution.failed(
+            "the selectors cost too much with the devices that the cluster has");
       }
+      // The number that match isn't told: each change of it would be a write.
+      return matching.get().number() < request.count()
+          ? Resolution.failed(
+              "devices requested: %d, fewer match in the cluster".formatted(request.count()))
+          : new Resolution(Optional.empty(), matching.get().largest());
     }
+  }
 
-    private void add(DeviceClassMapping mapping, long each, DeviceRequest request) {
-      amounts.merge(
-          mapping.resource(),
-          ResourceAmounts.multiply(each, request.count()),
-          ResourceAmounts::add);
+  /**
+   * Whether the cluster has the devices of a request.
+   *
+   * @param problem why not, or why that isn't known; empty if it has them
+   * @param largest what the one counts as that counts most
+   */
+  private record Resolution(Optional<String> problem, long largest) {
+
+    private static Resolution failed(String problem) {
+      return new Resolution(Optional.of(problem), 0);
     }
   }
 

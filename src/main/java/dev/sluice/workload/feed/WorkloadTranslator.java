@@ -727,7 +727,9 @@ public final class WorkloadTranslator {
   private Spreading spreading(CachedWorkload workload, PodSet podSet) {
     Member member = member(workload, podSet);
     String job = workload.labels().getOrDefault(KueueConstants.JOB_UID, "");
-    return TopologySpreading.of(podSet.topologySpreading())
+    return Optional.of(podSet.topologySpreading())
+        .filter(text -> !text.isEmpty())
+        .flatMap(TopologySpreading::of)
         .map(
             asked ->
                 new Spreading(

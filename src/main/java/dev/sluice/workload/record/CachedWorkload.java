@@ -462,6 +462,22 @@ public record CachedWorkload(
 
   /** The same Workload, admitted with these assignments in the same ClusterQueue. */
   public CachedWorkload withAssignments(List<Assignment> assignments) {
+    return with(
+        new Status(
+            status.conditions(),
+            status.admission().map(had -> new Admission(had.clusterQueue(), assignments)),
+            status.admissionChecks(),
+            status.reclaimablePods(),
+            status.requeueState(),
+            status.history(),
+            status.requestsWritten(),
+            status.remotePlacement(),
+            status.gates(),
+            status.unhealthyNodes()));
+  }
+
+  /** The same Workload with another status. */
+  public CachedWorkload with(Status other) {
     return new CachedWorkload(
         id,
         version,
@@ -475,17 +491,7 @@ public record CachedWorkload(
         labels,
         annotations,
         spec,
-        new Status(
-            status.conditions(),
-            status.admission().map(had -> new Admission(had.clusterQueue(), assignments)),
-            status.admissionChecks(),
-            status.reclaimablePods(),
-            status.requeueState(),
-            status.history(),
-            status.requestsWritten(),
-            status.remotePlacement(),
-            status.gates(),
-            status.unhealthyNodes()));
+        other);
   }
 
   /** Whether the Workload is evicted and its job has not stopped yet. */

@@ -39,7 +39,7 @@ class DeviceCountingTest {
 
   private static DeviceCharge charge(
       GivenDevices devices, String podSpec, DeviceClassMapping... mappings) {
-    DeviceCounting counting = new DeviceCounting(devices, SELECTORS, List.of(mappings));
+    DeviceCounting counting = new DeviceCounting(devices, SELECTORS, List.of(mappings), false);
     return counting.of("team", Templates.podSpec(podSpec), counting.extended(devices.classes()));
   }
 
@@ -496,7 +496,7 @@ class DeviceCountingTest {
                         .formatted(
                             result.replace(
                                 "{device", "{request: r, driver: d.com, pool: p, device"))));
-    assertThat(new DeviceCounting(devices, SELECTORS, List.of(CAPACITY)).of(claim))
+    assertThat(new DeviceCounting(devices, SELECTORS, List.of(CAPACITY), false).of(claim))
         .isEqualTo(Map.of("memory", charged));
   }
 
@@ -574,7 +574,7 @@ class DeviceCountingTest {
 
   @Test
   void claimsThatExistCountByTheirRequests() {
-    DeviceCounting counting = new DeviceCounting(given(), SELECTORS, List.of(PLAIN));
+    DeviceCounting counting = new DeviceCounting(given(), SELECTORS, List.of(PLAIN), false);
     ClaimSpec claim =
         ClaimSpec.ofClaim(
             Templates.node(
@@ -598,7 +598,8 @@ class DeviceCountingTest {
     "gone, 1, 0"
   })
   void claimsThatExistCountByTheCountersOfTheirDevices(String device, int count, long charged) {
-    DeviceCounting counting = new DeviceCounting(given().slice(SLICES), SELECTORS, List.of(MEMORY));
+    DeviceCounting counting =
+        new DeviceCounting(given().slice(SLICES), SELECTORS, List.of(MEMORY), false);
     ClaimSpec claim =
         ClaimSpec.ofClaim(
             Templates.node(

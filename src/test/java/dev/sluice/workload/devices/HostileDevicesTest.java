@@ -90,7 +90,7 @@ class HostileDevicesTest {
                         .template(template)
                         .withClass(deviceClass)
                         .slice(slice);
-                DeviceCounting counting = new DeviceCounting(devices, selectors, mappings);
+                DeviceCounting counting = new DeviceCounting(devices, selectors, mappings, false);
                 counting.of(
                     "team", PodTemplateParser.of(pod), counting.extended(devices.classes()));
                 counting.of(ClaimSpec.ofClaim(template));
