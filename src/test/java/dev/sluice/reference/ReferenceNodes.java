@@ -34,7 +34,13 @@ final class ReferenceNodes {
       boolean ofNode,
       List<String> values,
       SortedMap<String, Long> amounts,
-      Optional<ReferenceSpreading.Part> spread) {}
+      Optional<ReferenceSpreading.Part> spread) {
+
+    /** The same of pods whose amounts are counted elsewhere. */
+    Use asGroupOnly() {
+      return new Use(flavor, ofNode, values, new TreeMap<>(), spread);
+    }
+  }
 
   final TopologyOptions options;
   final TopologyFlaw flaw;

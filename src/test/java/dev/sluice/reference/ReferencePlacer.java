@@ -436,6 +436,9 @@ final class ReferencePlacer {
                   podSet.nodeRequests(),
                   member(podSet)));
       uses.addAll(nodes.uses(flavor, added, podSet.nodeRequests(), member(podSet)));
+      nodes.uses(flavor, running, new TreeMap<>(), member(podSet)).stream()
+          .map(ReferenceNodes.Use::asGroupOnly)
+          .forEach(uses::add);
       return true;
     }
 

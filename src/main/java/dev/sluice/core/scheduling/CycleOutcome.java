@@ -109,7 +109,10 @@ public sealed interface CycleOutcome {
   /** The flavors among which a head found none. */
   enum Searched {
     ALL,
-    /** Those behind one with which the head was skipped in an earlier cycle. */
+    /**
+     * Those behind one with which the head was skipped, or had no success, in an earlier cycle: it
+     * found one of them, and heads before it took the places.
+     */
     REST,
     /** Those of several consecutive cycles that evaluated the head, flavor after flavor. */
     IN_TURN

@@ -35,6 +35,9 @@ public record NominatedWorkload(
   /** The most consecutive cycles that evaluate a Workload only because flavors are left. */
   private static final int MAX_SEARCH_CYCLES = 32;
 
+  /** The number of cycles of a search that tries all remaining flavors in one cycle. */
+  private static final int EXHAUSTIVE = Integer.MAX_VALUE;
+
   /**
    * The origin of a flavor search: where it resumed, the number of the cycle in which it was at the
    * first flavor, and the number of consecutive cycles that evaluated the Workload only because
@@ -45,15 +48,15 @@ public record NominatedWorkload(
   record Search(Resumed from, long began, int searchCycles, @Nullable FlavorProgress before) {
 
     CycleOutcome.Searched searched() {
-      if (searchCycles > 0) {
-        return CycleOutcome.Searched.IN_TURN;
+      if (!from.last().isEmpty() && searchCycles < EXHAUSTIVE) {
+        return CycleOutcome.Searched.REST;
       }
-      return from.last().isEmpty() ? CycleOutcome.Searched.ALL : CycleOutcome.Searched.REST;
+      return searchCycles > 0 ? CycleOutcome.Searched.IN_TURN : CycleOutcome.Searched.ALL;
     }
 
     /** The same search, which tries all remaining flavors in one cycle. */
     Search exhaustive(long cycle) {
-      return new Search(from, cycle, Integer.MAX_VALUE, before);
+      return new Search(from, cycle, EXHAUSTIVE, before);
     }
   }
 
