@@ -224,6 +224,7 @@ class ArchitectureTest {
             "QueueHead",
             "AdmissionForecast",
             "PreemptionUpperBound",
+            "RepeatedPreemptions",
             "WaitingExport",
             "ExportedNames");
   }

@@ -230,7 +230,8 @@ class EngineStateTest {
                 Duration.ofSeconds(1 + dice.below(20)),
                 Map.of("memory", 0.5),
                 AdmissionFairSharing.Anchor.QUOTA_RESERVATION)),
-        new OrderingRules(dice.chance(80), dice.chance(20), dice.chance(80)),
+        new OrderingRules(dice.chance(80), dice.chance(20), dice.chance(80))
+            .withRepeats(PressedWorld.repeats(dice.below(100))),
         TopologyEnginesTest.topology(dice));
   }
 

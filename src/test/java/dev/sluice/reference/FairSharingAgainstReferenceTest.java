@@ -6,11 +6,14 @@ import dev.sluice.core.engine.EngineOptions;
 import dev.sluice.core.engine.EngineProbe;
 import dev.sluice.core.model.FairSharing;
 import dev.sluice.core.model.FairSharing.Strategy;
+import dev.sluice.core.model.PreemptionRules.PreemptionLimit;
+import dev.sluice.core.scheduling.WorkloadOrdering.OrderingRules;
 import dev.sluice.reference.RandomWorld.Pods;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.BiFunction;
+import java.util.function.LongFunction;
 import org.junit.jupiter.api.Test;
 
 /** Random worlds whose queues share fairly, played to the engine and to the reference. */
@@ -61,6 +64,17 @@ class FairSharingAgainstReferenceTest {
   }
 
   @Test
+  void whoPreemptedTheSameAgainSharesTheSame() {
+    for (boolean refills : List.of(false, true)) {
+      play(
+          refills ? "repeated preemption by shares with refill" : "repeated preemption by shares",
+          12_000,
+          (seed, length) -> new PressedWorld(seed, true, false).stepsAndMore(length),
+          seed -> rerun(seed, refills, PressedWorld.repeats(seed)));
+    }
+  }
+
+  @Test
   void flavorsAreTriedInTheOrderOfCostWhereQueuesShare() {
     play(
         "fair sharing with costs",
@@ -92,9 +106,17 @@ class FairSharingAgainstReferenceTest {
   }
 
   private static PreemptionRerun rerun(long seed, boolean refills) {
-    Optional<FairSharing> sharing = Optional.of(rules(new Dice(seed), refills));
-    return new PreemptionRerun(
-        Played.of(new EngineProbe(new EngineOptions(sharing, false))), sharing);
+    return rerun(seed, refills, OrderingRules.DEFAULT.repeatLimit());
+  }
+
+  private static PreemptionRerun rerun(long seed, boolean refills, PreemptionLimit repeats) {
+    EngineOptions options =
+        new EngineOptions(
+            Optional.of(rules(new Dice(seed), refills)),
+            false,
+            Optional.empty(),
+            OrderingRules.DEFAULT.withRepeats(repeats));
+    return new PreemptionRerun(Played.of(new EngineProbe(options)), options);
   }
 
   private static void play(String what, int steps, Pods pods) {
@@ -107,6 +129,14 @@ class FairSharingAgainstReferenceTest {
 
   private static void play(
       String what, int steps, boolean refills, BiFunction<Long, Integer, List<Step>> make) {
+    play(what, steps, make, seed -> rerun(seed, refills));
+  }
+
+  private static void play(
+      String what,
+      int steps,
+      BiFunction<Long, Integer, List<Step>> make,
+      LongFunction<PreemptionRerun> reruns) {
     AtomicLong preemptions = new AtomicLong();
     AtomicLong victims = new AtomicLong();
     AtomicLong admissions = new AtomicLong();
@@ -115,7 +145,7 @@ class FairSharingAgainstReferenceTest {
         steps,
         make,
         (seed, world) -> {
-          PreemptionRerun rerun = rerun(seed, refills);
+          PreemptionRerun rerun = reruns.apply(seed);
           rerun.play(world);
           preemptions.addAndGet(rerun.preemptions());
           victims.addAndGet(rerun.victims());

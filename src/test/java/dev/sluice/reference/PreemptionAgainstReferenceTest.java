@@ -2,11 +2,15 @@ package dev.sluice.reference;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.sluice.core.engine.EngineOptions;
 import dev.sluice.core.engine.EngineProbe;
+import dev.sluice.core.scheduling.WorkloadOrdering.OrderingRules;
 import dev.sluice.reference.RandomWorld.Pods;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.BiFunction;
+import java.util.function.LongFunction;
 import org.junit.jupiter.api.Test;
 
 /** Random worlds in which everybody preempts, played to the engine and to the reference. */
@@ -33,6 +37,20 @@ class PreemptionAgainstReferenceTest {
         "preemption under pressure",
         20_000,
         (seed, length) -> new PressedWorld(seed, false).stepsAndMore(length));
+  }
+
+  @Test
+  void whoPreemptedTheSameAgainDecidesTheSame() {
+    play(
+        "repeated preemption",
+        20_000,
+        (seed, length) -> new PressedWorld(seed, false, false).stepsAndMore(length),
+        seed -> OrderingRules.DEFAULT.withRepeats(PressedWorld.repeats(seed)));
+    play(
+        "repeated preemption with several flavors",
+        8_000,
+        (seed, length) -> new RandomWorld(seed, true, true, Pods.FEWER).steps(length),
+        seed -> OrderingRules.DEFAULT.withRepeats(PressedWorld.repeats(seed)));
   }
 
   @Test
@@ -72,6 +90,14 @@ class PreemptionAgainstReferenceTest {
   }
 
   private static void play(String what, int steps, BiFunction<Long, Integer, List<Step>> make) {
+    play(what, steps, make, seed -> OrderingRules.DEFAULT);
+  }
+
+  private static void play(
+      String what,
+      int steps,
+      BiFunction<Long, Integer, List<Step>> make,
+      LongFunction<OrderingRules> order) {
     AtomicLong preemptions = new AtomicLong();
     AtomicLong victims = new AtomicLong();
     AtomicLong admissions = new AtomicLong();
@@ -79,8 +105,10 @@ class PreemptionAgainstReferenceTest {
         what,
         steps,
         make,
-        (number, world) -> {
-          PreemptionRerun rerun = new PreemptionRerun(Played.of(new EngineProbe()));
+        (seed, world) -> {
+          EngineOptions options =
+              new EngineOptions(Optional.empty(), false, Optional.empty(), order.apply(seed));
+          PreemptionRerun rerun = new PreemptionRerun(Played.of(new EngineProbe(options)), options);
           rerun.play(world);
           preemptions.addAndGet(rerun.preemptions());
           victims.addAndGet(rerun.victims());

@@ -12,6 +12,7 @@ import dev.sluice.core.model.LabelSelector;
 import dev.sluice.core.model.LocalQueueId;
 import dev.sluice.core.model.LocalQueueSpec;
 import dev.sluice.core.model.PreemptionRules;
+import dev.sluice.core.model.PreemptionRules.PreemptionLimit;
 import dev.sluice.core.model.QueueRules;
 import dev.sluice.core.model.QuotaRules;
 import dev.sluice.core.model.ResourceAmounts;
@@ -42,6 +43,12 @@ final class PressedWorld {
           Optional.of(new PreemptionRules.PreemptionLimit(MOST, Duration.ofHours(24))),
           Optional.empty(),
           false);
+
+  /** How often a Workload may preempt the same one: seldom enough that it matters. */
+  static PreemptionLimit repeats(long seed) {
+    return new PreemptionLimit(
+        1 + (int) Math.floorMod(seed, 3L), Duration.ofMinutes(1 + Math.floorMod(seed, 7L)));
+  }
 
   private final Dice dice;
   private final boolean sharing;

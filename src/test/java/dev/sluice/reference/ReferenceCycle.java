@@ -52,10 +52,17 @@ final class ReferenceCycle {
   private final List<ReferenceHolder> gone = new ArrayList<>();
 
   /** The order in which a cycle decides on its heads without fair sharing. */
-  static final Comparator<ReferenceNominated> ORDER =
-      Comparator.comparing((ReferenceNominated each) -> -each.queue().rules().priority())
-          .thenComparing(each -> each.result().borrowLevel())
-          .thenComparing(ReferenceNominated::entry, ReferenceQueues.AGE);
+  static Comparator<ReferenceNominated> order(ReferenceQueues world) {
+    return Comparator.comparing((ReferenceNominated each) -> -each.queue().rules().priority())
+        .thenComparing(each -> !world.repeats.comesFirst(each.entry().id.uid()))
+        .thenComparing(each -> each.result().borrowLevel())
+        .thenComparing(ReferenceNominated::entry, ReferenceQueues.AGE);
+  }
+
+  /** Whether it preempted the same one again and again, and goes before the others. */
+  private boolean comesFirst(ReferenceNominated nominated) {
+    return world.repeats.comesFirst(nominated.entry().id.uid());
+  }
 
   /** How far each head had come before this cycle looked at it. */
   private final Map<ReferenceEntry, Walk> before = new HashMap<>();
@@ -77,7 +84,7 @@ final class ReferenceCycle {
   private final Set<ReferenceEntry> joined = new HashSet<>();
 
   private int refilled;
-  private int priority;
+  private List<Object> lastTurn = List.of();
 
   /** The root of the tree whose turn it is. */
   private String lastTree = "";
@@ -117,7 +124,7 @@ final class ReferenceCycle {
             .ifPresent(nominated::add);
       }
     }
-    nominated.sort(ORDER);
+    nominated.sort(order(world));
     if (refills()) {
       nominated.sort(Comparator.comparing(each -> each.queue().name()));
     }
@@ -239,17 +246,22 @@ final class ReferenceCycle {
    * without cohort come first, and a tree ends before the next one begins.
    */
   private ReferenceNominated winner(List<ReferenceNominated> left, FairSharing sharing) {
-    int first = left.stream().mapToInt(each -> each.queue().rules().priority()).max().orElseThrow();
-    if (priority != first) {
-      priority = first;
+    int highest =
+        left.stream().mapToInt(each -> each.queue().rules().priority()).max().orElseThrow();
+    List<ReferenceNominated> urgent =
+        left.stream().filter(each -> each.queue().rules().priority() == highest).toList();
+    boolean repeated = urgent.stream().anyMatch(this::comesFirst);
+    List<Object> turn = List.of(highest, repeated);
+    if (!turn.equals(lastTurn)) {
+      lastTurn = turn;
       lastTree = "";
     }
     Comparator<ReferenceNominated> byTree =
         Comparator.comparing((ReferenceNominated each) -> path(each).size() > 1)
             .thenComparing(each -> !path(each).getFirst().equals(lastTree));
     List<ReferenceTournament.Head> heads =
-        left.stream()
-            .filter(each -> each.queue().rules().priority() == first)
+        urgent.stream()
+            .filter(each -> comesFirst(each) == repeated)
             .sorted(
                 sharing.refills()
                     ? byTree.thenComparing(each -> each.queue().name())
@@ -563,6 +575,7 @@ final class ReferenceCycle {
       if (!holder.evicted()) {
         ReferenceEntry other = Objects.requireNonNull(world.workloads.get(holder.id().uid()));
         other.eviction = Optional.of(other.version);
+        world.repeats.add(entry.id.uid(), holder.id().uid(), queue, world.now);
         world.changed(holder.queue());
         evicted.put(
             holder.id().uid(),

@@ -138,7 +138,7 @@ final class ReferenceEngine {
       boolean preempting,
       EngineOptions rules,
       TopologyFlaw flaw) {
-    this.world = new ReferenceQueues(rules.topology(), flaw);
+    this.world = new ReferenceQueues(rules.topology(), flaw, rules.order().repeatLimit());
     this.slices = new ReferenceSlices(world);
     this.refusedPause = refusedPause;
     this.parking = new ReferenceParking(world, waking);
@@ -275,6 +275,7 @@ final class ReferenceEngine {
           parking.forgetBlock(id.uid());
           world.sticky.values().remove(id.uid());
           world.workloads.remove(id.uid());
+          world.repeats.forget(id.uid());
         }
         if (!world.workloads.containsKey(id.uid())) {
           bounds.remove(id.uid());
@@ -298,6 +299,7 @@ final class ReferenceEngine {
         ReferenceEntry entry = world.workloads.get(id.uid());
         if (entry != null && entry.eviction.equals(Optional.of(decided))) {
           entry.eviction = Optional.empty();
+          world.repeats.refused(id.uid());
           world.changed(entry.holder().queue());
         }
       }
@@ -313,6 +315,12 @@ final class ReferenceEngine {
         world.budgets.pass(instant);
         world.reservations.pass(instant);
         endProtections(before);
+        for (String queue : world.repeats.pass(instant)) {
+          if (world.queues.containsKey(queue)) {
+            world.changed(queue);
+            parking.released(queue);
+          }
+        }
         parking.endWaitsForCheaper();
         resting.stream().filter(entry -> !world.backingOff(entry)).forEach(this::enter);
         world.endPauses();

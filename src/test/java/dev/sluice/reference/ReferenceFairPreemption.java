@@ -110,7 +110,7 @@ final class ReferenceFairPreemption {
       if (allowed
           && holder.evictable()
           && holder.usesAnyOf(needed)
-          && !holder.id().uid().equals(preemptor.spared())
+          && !preemptor.spared().contains(holder.id().uid())
           && !holder.isProtected(world, preemptor.exempt())) {
         candidates.add(holder);
       }

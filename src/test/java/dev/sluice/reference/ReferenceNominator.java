@@ -112,7 +112,7 @@ final class ReferenceNominator {
         result.mode().preempts() && !isDelayed(entry, queue, snapshot)
             ? victims(
                 snapshot,
-                preemptor(entry, queue),
+                preemptor(entry, queue, snapshot),
                 result.usage(),
                 result.needed(),
                 rules,
@@ -157,12 +157,15 @@ final class ReferenceNominator {
         .isPresent();
   }
 
-  private static Preemptor preemptor(ReferenceEntry entry, ClusterQueueSpec queue) {
+  private static Preemptor preemptor(
+      ReferenceEntry entry, ClusterQueueSpec queue, ReferenceSnapshot snapshot) {
+    Set<String> spared = new HashSet<>(snapshot.spared().apply(entry.id.uid()));
+    entry.replaced.map(ReplacedSlice::uid).ifPresent(spared::add);
     return new Preemptor(
         queue,
         entry.workload().priority(),
         entry.workload().queuedAt(),
-        entry.replaced.map(ReplacedSlice::uid).orElse(""),
+        spared,
         entry.workload().shape().preemption().exempt(),
         entry.workload().shape().preemption().traits().orElse(PreemptionTraits.NONE));
   }
@@ -180,7 +183,7 @@ final class ReferenceNominator {
                 ? List.of()
                 : victims(
                     snapshot,
-                    preemptor(entry, queue),
+                    preemptor(entry, queue, snapshot),
                     Map.of(pair, amount),
                     Set.of(pair),
                     rules,

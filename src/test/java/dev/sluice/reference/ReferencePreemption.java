@@ -33,6 +33,7 @@ final class ReferencePreemption {
   /**
    * Who wants room; not that of the slice that it replaces.
    *
+   * @param spared UIDs of those who stay, whatever the policies say
    * @param exempt whether it doesn't mind how long others have run
    * @param traits what PreemptionConfigs compare of it
    */
@@ -40,7 +41,7 @@ final class ReferencePreemption {
       ClusterQueueSpec queue,
       long priority,
       Instant queuedAt,
-      String spared,
+      Set<String> spared,
       boolean exempt,
       PreemptionTraits traits) {}
 
@@ -253,7 +254,7 @@ final class ReferencePreemption {
   private boolean mayGo(ReferenceHolder holder) {
     return holder.evictable()
         && holder.usesAnyOf(needed)
-        && !holder.id().uid().equals(preemptor.spared())
+        && !preemptor.spared().contains(holder.id().uid())
         && !holder.isProtected(world, preemptor.exempt());
   }
 

@@ -95,7 +95,7 @@ final class ReferenceQuestions {
     ReferenceNominated nominated = considered(entry, queue);
     ReferenceTree tree = tree().copy();
     for (ReferenceNominated head : waiting) {
-      if (ReferenceCycle.ORDER.compare(head, nominated) < 0) {
+      if (ReferenceCycle.order(world).compare(head, nominated) < 0) {
         tree.add(
             head.queue().name(),
             ReferenceCycle.reservation(head, tree),

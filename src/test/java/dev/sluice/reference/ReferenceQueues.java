@@ -8,6 +8,7 @@ import dev.sluice.core.model.Flavor;
 import dev.sluice.core.model.LocalQueueId;
 import dev.sluice.core.model.LocalQueueSpec;
 import dev.sluice.core.model.PreemptionRules;
+import dev.sluice.core.model.PreemptionRules.PreemptionLimit;
 import dev.sluice.core.model.QueueRules.AttemptBackoff;
 import dev.sluice.core.model.TopologyOptions;
 import java.time.Instant;
@@ -58,10 +59,13 @@ final class ReferenceQueues {
   final ReferenceBudgets budgets = new ReferenceBudgets(this);
   final ReferenceReservations reservations = new ReferenceReservations(this);
 
+  final ReferenceRepeats repeats;
+
   Instant now = Instant.EPOCH;
 
-  ReferenceQueues(TopologyOptions topologies, TopologyFlaw flaw) {
+  ReferenceQueues(TopologyOptions topologies, TopologyFlaw flaw, PreemptionLimit limit) {
     this.nodes = new ReferenceNodes(topologies, flaw, flavors);
+    this.repeats = new ReferenceRepeats(limit);
   }
 
   /** Queues of which any flavor has a topology. */
@@ -110,7 +114,7 @@ final class ReferenceQueues {
         holders.add(isGuaranteed(holder) ? holder.thatNobodyEvicts() : holder);
       }
     }
-    return new ReferenceSnapshot(tree, holders, new ArrayList<>(), now);
+    return new ReferenceSnapshot(tree, holders, new ArrayList<>(), now, repeats::sparedBy);
   }
 
   /**

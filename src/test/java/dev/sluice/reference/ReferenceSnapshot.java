@@ -4,13 +4,19 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
+import java.util.Set;
+import java.util.function.Function;
 
 /**
  * The world at one moment: the tree with all that is used, those who use it, what is used of nodes
- * beside them, and the time.
+ * beside them, the time, and whom each preemptor may not evict once more.
  */
 record ReferenceSnapshot(
-    ReferenceTree tree, List<ReferenceHolder> holders, List<ReferenceNodes.Use> uses, Instant now) {
+    ReferenceTree tree,
+    List<ReferenceHolder> holders,
+    List<ReferenceNodes.Use> uses,
+    Instant now,
+    Function<String, Set<String>> spared) {
 
   /** The same world, in a copy. */
   ReferenceSnapshot copy() {
@@ -35,6 +41,6 @@ record ReferenceSnapshot(
         left.remove(holder.queue(), holder.usage());
       }
     }
-    return new ReferenceSnapshot(left, others, new ArrayList<>(uses), now);
+    return new ReferenceSnapshot(left, others, new ArrayList<>(uses), now, spared);
   }
 }

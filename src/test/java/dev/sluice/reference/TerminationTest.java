@@ -6,7 +6,9 @@ import dev.sluice.core.engine.EngineOptions;
 import dev.sluice.core.engine.EngineProbe;
 import dev.sluice.core.model.FairSharing;
 import dev.sluice.core.model.FairSharing.Strategy;
+import dev.sluice.core.model.PreemptionRules.PreemptionLimit;
 import dev.sluice.core.scheduling.WorkloadOrdering.OrderingRules;
+import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicLong;
@@ -14,8 +16,8 @@ import org.junit.jupiter.api.Test;
 
 /**
  * Random worlds that are left to themselves: whoever gets quota keeps it, whoever is evicted waits
- * again at once, and nothing else happens. Where everybody may be preempted a number of times only,
- * preemptions end, whatever the policies (docs/preemption.md#preemption-that-goes-on-for-ever).
+ * again at once, and nothing else happens. Preemptions end, whatever the policies
+ * (docs/preemption.md#preemption-that-goes-on-for-ever).
  */
 class TerminationTest {
 
@@ -55,12 +57,20 @@ class TerminationTest {
     assertThat(preemptions).hasPositiveValue();
   }
 
-  /** What docs/preemption.md tells of trees in which nothing limits preemptions. */
+  /** Worlds in which nothing limits preemptions but how often a Workload preempts the same one. */
   @Test
-  void fewerGoOnForEverWherePreemptorsComeFirst() {
+  void preemptionEndsWhereNothingElseLimitsIt() {
+    assertThat(endless(Optional.empty(), OrderingRules.DEFAULT)).isZero();
+    assertThat(endless(BOTH, OrderingRules.DEFAULT)).isZero();
+  }
+
+  /** What docs/preemption.md tells of the same worlds without that limit. */
+  @Test
+  void preemptionGoesOnForEverWhereNothingLimitsIt() {
+    PreemptionLimit none = new PreemptionLimit(Integer.MAX_VALUE, Duration.ofHours(1));
     for (Optional<List<Strategy>> sharing : List.of(Optional.<List<Strategy>>empty(), BOTH)) {
-      int usual = endless(sharing, false);
-      int preemptorsFirst = endless(sharing, true);
+      int usual = endless(sharing, OrderingRules.DEFAULT.withRepeats(none));
+      int preemptorsFirst = endless(sharing, new OrderingRules(true, true, true).withRepeats(none));
       System.out.printf(
           "property: endless worlds of %s, sharing=%s: %s, with preemptors first %s%n",
           WORLDS, sharing.isPresent(), usual, preemptorsFirst);
@@ -68,13 +78,9 @@ class TerminationTest {
     }
   }
 
-  private static int endless(Optional<List<Strategy>> sharing, boolean preemptorsFirst) {
+  private static int endless(Optional<List<Strategy>> sharing, OrderingRules order) {
     EngineOptions options =
-        new EngineOptions(
-            options(sharing).fairSharing(),
-            false,
-            Optional.empty(),
-            new OrderingRules(true, preemptorsFirst, true));
+        new EngineOptions(options(sharing).fairSharing(), false, Optional.empty(), order);
     int endless = 0;
     for (long seed = 1; seed <= WORLDS; seed++) {
       TwinWorld world = new TwinWorld(List.of(new EngineProbe(options)));

@@ -134,7 +134,8 @@ class TopologyEnginesTest {
                   sharing.apply(dice),
                   false,
                   Optional.empty(),
-                  new OrderingRules(true, false, dice.chance(80)),
+                  new OrderingRules(true, false, dice.chance(80))
+                      .withRepeats(PressedWorld.repeats(seed)),
                   topology(dice));
           PreemptionRerun rerun = new PreemptionRerun(Played.of(new EngineProbe(options)), options);
           rerun.play(world);

@@ -118,6 +118,7 @@ public final class Engine {
             policy.preemption()::upperBound,
             policy.forecastOrder(),
             options.blockAdmission(),
+            options.order().repeatLimit(),
             new Context());
     this.explanations = new Explanations(specRegistry, waiting);
     this.unreportedExplanations = new UnreportedExplanations(explanations::of);
@@ -742,7 +743,7 @@ public final class Engine {
         topologyCache,
         new CycleHeadRules(),
         reservations,
-        PreemptionTime.of(now, waiting::preemptionWaits),
+        PreemptionTime.of(now, waiting),
         new FlavorCosts(budgets::pricesOf, new ExpectedStarts(specRegistry, plannedStarts, now)),
         cycle);
   }

@@ -166,6 +166,7 @@ final class OutcomeApplier {
     for (PreemptionTarget preemptionTarget : pendingPreemption.preemptionTargets()) {
       if (!preemptionTarget.quotaHolder().evicted()) {
         WorkloadId id = preemptionTarget.quotaHolder().id();
+        waiting.preempts(item.id(), id, queue);
         targets.add(
             new Decision.Target(
                 id,

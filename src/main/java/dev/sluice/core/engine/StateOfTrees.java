@@ -226,6 +226,7 @@ final class StateOfTrees {
             keep(inadmissible.gated(), queues, WaitingExport.GatedExport::clusterQueue),
             keep(inadmissible.ungated(), queues, WaitingExport.GatedExport::clusterQueue)),
         keep(all.attempts(), queues, WaitingExport.AttemptsExport::clusterQueue),
-        all.gate());
+        all.gate(),
+        keep(all.preemptions(), queues, WaitingExport.PreemptionExport::clusterQueue));
   }
 }

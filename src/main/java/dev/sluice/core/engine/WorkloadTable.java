@@ -252,6 +252,7 @@ final class WorkloadTable {
     Reservation reservation = entry == null ? null : entry.reservation;
     if (entry != null && reservation != null && entry.evictionDecided == decided) {
       entry.evictionDecided = WorkloadEntry.NO_VERSION;
+      waiting.evictionRefused(id);
       quotaAccounting.set(entry, reservation.evicting(false), true);
       requeueReplacement(entry);
     }
@@ -272,6 +273,7 @@ final class WorkloadTable {
     }
     dirtySet.touched(entry.localQueue.clusterQueue(), entry.localQueue.id);
     forget(entry);
+    waiting.gone(id);
   }
 
   private void forget(WorkloadEntry entry) {

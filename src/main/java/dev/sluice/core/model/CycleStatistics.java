@@ -50,6 +50,8 @@ public record CycleStatistics(
     MIN_RUN_TIME_EXEMPT("min-run-time-exempt"),
     /** A Workload was no target, because it had been preempted too often. */
     MAX_PREEMPTIONS("max-preemptions"),
+    /** A Workload was no target, because the head had preempted it too often. */
+    REPEATED_PREEMPTION("repeated-preemption"),
     /** The head had to wait before it preempts anybody. */
     PREEMPTION_DELAY("preemption-delay");
 

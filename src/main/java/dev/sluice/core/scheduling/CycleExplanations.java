@@ -1,6 +1,7 @@
 package dev.sluice.core.scheduling;
 
 import dev.sluice.core.model.AssignmentMode;
+import dev.sluice.core.model.CycleStatistics.TimedRule;
 import dev.sluice.core.model.Explanation;
 import dev.sluice.core.model.FlavorAttempt;
 import dev.sluice.core.model.PendingReason;
@@ -10,6 +11,7 @@ import dev.sluice.core.quota.QuotaNode;
 import dev.sluice.core.scheduling.flavor.Assignment;
 import java.util.List;
 import java.util.Objects;
+import java.util.Set;
 import java.util.stream.Collectors;
 
 /** The explanations that a cycle gives to heads that it doesn't admit. */
@@ -51,6 +53,9 @@ public final class CycleExplanations {
   private static final String PROTECTED_LEFT_OUT =
       " (not counted: workloads that sluice.dev/min-run-time or sluice.dev/max-preemptions"
           + " protects, the first of them until %s)";
+
+  private static final String REPEATED_LEFT_OUT =
+      " (not counted: workloads that it preempted again and again, the first of them until %s)";
 
   private static final String DELAYED =
       "it waits for quota to become free, and may preempt from %s on (sluice.dev/preemption-delay)";
@@ -147,7 +152,14 @@ public final class CycleExplanations {
     }
     return (hasTargetsForAny(assignment) ? NO_TARGETS_FOR_ALL : NO_SUFFICIENT_TARGETS)
         + (obstacles.notEvictable() ? NOT_EVICTABLE_LEFT_OUT : "")
-        + obstacles.firstTargetAt().map(PROTECTED_LEFT_OUT::formatted).orElse("");
+        + obstacles
+            .firstTargetAt()
+            .map((onlyRepeated(obstacles) ? REPEATED_LEFT_OUT : PROTECTED_LEFT_OUT)::formatted)
+            .orElse("");
+  }
+
+  private static boolean onlyRepeated(PreemptionObstacles obstacles) {
+    return obstacles.rules().equals(Set.of(TimedRule.REPEATED_PREEMPTION));
   }
 
   private static boolean hasTargetsForAny(Assignment assignment) {

@@ -388,7 +388,7 @@ final class Nominator {
   }
 
   private Preemptor preemptor(QueuedWorkload head, ClusterQueueCache queue) {
-    return Preemptor.of(head, queue, time.nowMicros());
+    return Preemptor.of(head, queue, time);
   }
 
   private static AssignmentMode mode(PreemptionStrategy.Found found, ClusterQueueCache queue) {
@@ -420,7 +420,7 @@ final class Nominator {
       QueuedWorkload head, ClusterQueueCache queue, Assignment assignment) {
     PreemptionRequest request = request(head, queue, assignment, () -> true);
     boolean notEvictable = preemption.meetsNotEvictable(request);
-    if (!waits(queue)) {
+    if (!waits(queue) && request.preemptor().repeated().isEmpty()) {
       return new PreemptionObstacles(notEvictable, Optional.empty(), Optional.empty(), Set.of());
     }
     PreemptionStrategy.Protected kept = preemption.protectedFrom(request);

@@ -1,8 +1,10 @@
 package dev.sluice.core.scheduling;
 
+import dev.sluice.core.waiting.RepeatedPreemptions;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Collections;
+import java.util.Comparator;
 import java.util.Iterator;
 import java.util.List;
 import java.util.NavigableMap;
@@ -10,40 +12,56 @@ import java.util.NoSuchElementException;
 import java.util.TreeMap;
 
 /**
- * The priority of queues as the first key among the heads of a cycle: heads of queues with a higher
- * priority come first, and those of equal priority in the order of the policy. Each group is
- * ordered only when its turn comes, so that the usage of earlier groups counts.
+ * What comes before the order of the policy among the heads of a cycle: heads of queues with a
+ * higher priority, and then Workloads that preempted the same ones again and again
+ * (docs/preemption.md#preemption-that-goes-on-for-ever). Each group is ordered only when its turn
+ * comes, so that the usage of earlier groups counts.
  */
 final class QueuePriorityOrdering implements WorkloadOrdering {
 
-  private final WorkloadOrdering within;
+  private record Group(int priority, boolean repeated) {}
 
-  QueuePriorityOrdering(WorkloadOrdering within) {
+  private static final Comparator<Group> LAST_FIRST =
+      Comparator.comparingInt(Group::priority).thenComparing(Group::repeated);
+
+  private final WorkloadOrdering within;
+  private final RepeatedPreemptions repeatedPreemptions;
+
+  QueuePriorityOrdering(WorkloadOrdering within, RepeatedPreemptions repeatedPreemptions) {
     this.within = within;
+    this.repeatedPreemptions = repeatedPreemptions;
   }
 
   @Override
   public Iterator<NominatedWorkload> order(Collection<NominatedWorkload> nominated) {
-    return haveEqualPriority(nominated) ? within.order(nominated) : inGroups(nominated);
+    return isOneGroup(nominated) ? within.order(nominated) : inGroups(nominated);
   }
 
-  private static boolean haveEqualPriority(Collection<NominatedWorkload> nominated) {
-    boolean first = true;
-    int priority = 0;
+  private boolean isOneGroup(Collection<NominatedWorkload> nominated) {
+    Group first = null;
     for (NominatedWorkload entry : nominated) {
-      if (!first && entry.queue().priority() != priority) {
+      if (first == null) {
+        first = groupOf(entry);
+      } else if (entry.queue().priority() != first.priority
+          || isRepeated(entry) != first.repeated) {
         return false;
       }
-      priority = entry.queue().priority();
-      first = false;
     }
     return true;
   }
 
+  private Group groupOf(NominatedWorkload nominated) {
+    return new Group(nominated.queue().priority(), isRepeated(nominated));
+  }
+
+  private boolean isRepeated(NominatedWorkload nominated) {
+    return repeatedPreemptions.comesFirst(nominated.item().id().uid());
+  }
+
   private Iterator<NominatedWorkload> inGroups(Collection<NominatedWorkload> nominated) {
-    NavigableMap<Integer, List<NominatedWorkload>> groups = new TreeMap<>();
+    NavigableMap<Group, List<NominatedWorkload>> groups = new TreeMap<>(LAST_FIRST);
     for (NominatedWorkload entry : nominated) {
-      groups.computeIfAbsent(entry.queue().priority(), any -> new ArrayList<>()).add(entry);
+      groups.computeIfAbsent(groupOf(entry), any -> new ArrayList<>()).add(entry);
     }
     return new Iterator<>() {
       private Iterator<NominatedWorkload> group = Collections.emptyIterator();

@@ -87,7 +87,7 @@ public final class SchedulingCycle {
       PreemptionTime time,
       FlavorCosts costs,
       long number) {
-    this.ordering = new QueuePriorityOrdering(policy.ordering());
+    this.ordering = new QueuePriorityOrdering(policy.ordering(), time.repeatedPreemptions());
     this.nominator =
         new Nominator(flavors, topologies, budgets, policy.preemption(), time, costs, number);
     this.recomputesTargets = policy.recomputesTargets();

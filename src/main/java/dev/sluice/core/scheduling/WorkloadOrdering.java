@@ -1,6 +1,8 @@
 package dev.sluice.core.scheduling;
 
+import dev.sluice.core.model.PreemptionRules.PreemptionLimit;
 import dev.sluice.core.queue.QueuedWorkload;
+import java.time.Duration;
 import java.util.Collection;
 import java.util.Comparator;
 import java.util.Iterator;
@@ -19,11 +21,30 @@ public interface WorkloadOrdering {
    * @param recomputesTargets whether a Workload with a preemption target that an earlier one has is
    *     assigned again within the cycle, and otherwise waits for the next one (gate
    *     RecomputeAssignmentUponPreemptionTargetsOverlap)
+   * @param repeatLimit how often a Workload may preempt the same one
+   *     (docs/preemption.md#preemption-that-goes-on-for-ever)
    */
-  record OrderingRules(boolean byPriority, boolean preemptorsFirst, boolean recomputesTargets) {
+  record OrderingRules(
+      boolean byPriority,
+      boolean preemptorsFirst,
+      boolean recomputesTargets,
+      PreemptionLimit repeatLimit) {
+
+    /** How often a Workload preempts the same one in an hour. */
+    private static final PreemptionLimit REPEAT_LIMIT = new PreemptionLimit(3, Duration.ofHours(1));
 
     /** The defaults of the gates. */
     public static final OrderingRules DEFAULT = new OrderingRules(true, false, true);
+
+    /** What gates say. */
+    public OrderingRules(boolean byPriority, boolean preemptorsFirst, boolean recomputesTargets) {
+      this(byPriority, preemptorsFirst, recomputesTargets, REPEAT_LIMIT);
+    }
+
+    /** The same with another limit. */
+    public OrderingRules withRepeats(PreemptionLimit otherLimit) {
+      return new OrderingRules(byPriority, preemptorsFirst, recomputesTargets, otherLimit);
+    }
 
     private static final Comparator<NominatedWorkload> BY_AGE =
         Comparator.<NominatedWorkload>comparingLong(entry -> entry.item().queuedAtMicros())

@@ -16,17 +16,31 @@ import java.util.Optional;
  * @param inadmissible what inadmissible classes wait for
  * @param attempts the attempts in vain of queues whose strategy backs off
  * @param gate what closed the gate of ready pods; empty while that is open
+ * @param preemptions who preempted whom lately, the earliest first
  */
 public record WaitingExport(
     long cycle,
     ActiveQueuesExport activeQueues,
     InadmissibleExport inadmissible,
     List<AttemptsExport> attempts,
-    Optional<RejectedExport> gate) {
+    Optional<RejectedExport> gate,
+    List<PreemptionExport> preemptions) {
 
   public WaitingExport {
     attempts = List.copyOf(attempts);
+    preemptions = List.copyOf(preemptions);
   }
+
+  /**
+   * A preemption of the last time.
+   *
+   * @param preemptor UID of the Workload that it was for
+   * @param target UID of the Workload that was evicted
+   * @param clusterQueue name of the preemptor's queue
+   * @param atMicros when it was decided, in microseconds since the epoch
+   */
+  public record PreemptionExport(
+      String preemptor, String target, String clusterQueue, long atMicros) {}
 
   /**
    * The root of a quota tree.

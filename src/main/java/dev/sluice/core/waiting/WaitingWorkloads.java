@@ -2,6 +2,7 @@ package dev.sluice.core.waiting;
 
 import dev.sluice.core.model.Explanation;
 import dev.sluice.core.model.PendingReason;
+import dev.sluice.core.model.PreemptionRules.PreemptionLimit;
 import dev.sluice.core.model.WorkloadId;
 import dev.sluice.core.queue.ClusterQueueCache;
 import dev.sluice.core.queue.FlavorProgress;
@@ -11,6 +12,7 @@ import dev.sluice.core.quota.QuotaNode;
 import java.time.Instant;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -59,6 +61,7 @@ public final class WaitingWorkloads {
   private final AttemptPauses attemptPauses = new AttemptPauses();
   private final PreemptionTimers preemptionTimers = new PreemptionTimers();
   private final CheaperWaits cheaperWaits = new CheaperWaits();
+  private final RepeatedPreemptions repeatedPreemptions;
   private final PodsReadyGate podsReadyGate;
   private final CycleContext context;
   private Instant now = Instant.EPOCH;
@@ -71,14 +74,19 @@ public final class WaitingWorkloads {
    * @param forecastOrder the order of the policy where it can be forecast
    * @param blockAdmission whether no Workload is admitted until the pods of all admitted Workloads
    *     are ready
+   * @param repeatLimit how often a Workload may preempt the same one
    * @param context what a cycle depends on
    */
   public WaitingWorkloads(
       Function<QuotaNode, PreemptionUpperBound> upperBounds,
       Optional<AdmissionForecast.Order> forecastOrder,
       boolean blockAdmission,
+      PreemptionLimit repeatLimit,
       CycleContext context) {
-    this.inadmissibleIndex = new InadmissibleIndex(upperBounds, forecastOrder, !blockAdmission);
+    this.repeatedPreemptions = new RepeatedPreemptions(repeatLimit);
+    this.inadmissibleIndex =
+        new InadmissibleIndex(
+            upperBounds, forecastOrder.map(this::afterRepeatedPreemptors), !blockAdmission);
     this.podsReadyGate = new PodsReadyGate(blockAdmission);
     this.context = context;
   }
@@ -95,7 +103,8 @@ public final class WaitingWorkloads {
         rebuildDue ? activeQueues.export(names).withoutTrees() : activeQueues.export(names),
         rebuildDue ? WaitingExport.InadmissibleExport.NONE : inadmissibleIndex.export(names),
         attemptPauses.export(),
-        podsReadyGate.export(names));
+        podsReadyGate.export(names),
+        repeatedPreemptions.export());
   }
 
   /**
@@ -108,6 +117,7 @@ public final class WaitingWorkloads {
     activeQueues.restore(exported.activeQueues(), cycle, names);
     inadmissibleIndex.restore(exported.inadmissible(), names);
     attemptPauses.restore(exported.attempts(), names);
+    repeatedPreemptions.restore(exported.preemptions());
     exported.gate().ifPresent(rejected -> podsReadyGate.restore(rejected, names));
   }
 
@@ -176,8 +186,40 @@ public final class WaitingWorkloads {
     return roots;
   }
 
+  private AdmissionForecast.Order afterRepeatedPreemptors(AdmissionForecast.Order order) {
+    return (one, oneLevel, two, twoLevel) -> {
+      int byRepeats =
+          Boolean.compare(
+              repeatedPreemptions.comesFirst(two.id().uid()),
+              repeatedPreemptions.comesFirst(one.id().uid()));
+      return byRepeats != 0 ? byRepeats : order.compare(one, oneLevel, two, twoLevel);
+    };
+  }
+
+  /** Who preempted whom lately. */
+  public RepeatedPreemptions repeatedPreemptions() {
+    return repeatedPreemptions;
+  }
+
+  /** Records that a Workload of a queue preempts another one. */
+  public void preempts(WorkloadId preemptorId, WorkloadId targetId, ClusterQueueCache queue) {
+    repeatedPreemptions.add(preemptorId.uid(), targetId.uid(), queue.name(), now);
+  }
+
+  /** Records that the eviction of a Workload could not be written. */
+  public void evictionRefused(WorkloadId id) {
+    repeatedPreemptions.refused(id.uid());
+  }
+
+  /** Records that a Workload is gone. */
+  public void gone(WorkloadId id) {
+    repeatedPreemptions.forget(id.uid());
+  }
+
   private void endProtections() {
-    for (String name : preemptionTimers.due(now)) {
+    Set<String> names = new LinkedHashSet<>(preemptionTimers.due(now));
+    names.addAll(repeatedPreemptions.expire(now));
+    for (String name : names) {
       ClusterQueueCache queue = context.queue(name);
       if (queue != null) {
         queue.node().reservationsChanged();

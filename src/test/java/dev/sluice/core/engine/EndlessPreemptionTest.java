@@ -17,6 +17,8 @@ import dev.sluice.core.model.PreemptionRules;
 import dev.sluice.core.model.PreemptionRules.PreemptionLimit;
 import dev.sluice.core.model.QuotaRules;
 import dev.sluice.core.model.SchedulerEvent;
+import dev.sluice.core.model.WorkloadId;
+import dev.sluice.core.scheduling.WorkloadOrdering.OrderingRules;
 import java.math.BigDecimal;
 import java.time.Duration;
 import java.time.Instant;
@@ -188,13 +190,79 @@ class EndlessPreemptionTest {
   }
 
   @Test
-  void aHeadIsStarvedByItsTreeForEver() {
+  void aHeadThatPreemptsTheSameAgainComesFirst() {
+    givenAStarvedHead(false);
+    assertThat(preemptions(50)).isEqualTo(2);
+    assertThat(fixture.admission("head").clusterQueue()).isEqualTo("head");
+  }
+
+  @Test
+  void withoutThatItIsStarvedByItsTreeForEver() {
+    fixture = withRepeats(1_000);
     givenAStarvedHead(false);
     assertThat(preemptions(50)).isEqualTo(50);
   }
 
+  private static SchedulerFixture withRepeats(int most) {
+    return new SchedulerFixture(
+        new EngineOptions(
+            Optional.empty(),
+            false,
+            Optional.empty(),
+            OrderingRules.DEFAULT.withRepeats(new PreemptionLimit(most, Duration.ofHours(1)))));
+  }
+
+  private void submitHigher(boolean held) {
+    Instant queuedAt = SchedulerFixture.START.plusSeconds(2);
+    requests.put("higher", 4L);
+    fixture.tell(
+        new SchedulerEvent.WorkloadPending(
+            new PendingWorkload(
+                new WorkloadId("uid-higher", "ns", "higher"),
+                version++,
+                "one",
+                SchedulerFixture.shape(4),
+                5,
+                queuedAt,
+                queuedAt,
+                Optional.empty(),
+                held,
+                Optional.empty())));
+  }
+
+  /** Somebody who got its quota while the preemptor was on hold, which spares it for an hour. */
   @Test
-  void aLimitEndsThat() {
+  void theSameIsNotPreemptedForTheSameForEver() {
+    fixture = withRepeats(1);
+    fixture.flavor("f");
+    queue(
+        "one",
+        "",
+        policies(WithinClusterQueue.LOWER_PRIORITY, ReclaimWithinCohort.NEVER, false),
+        4);
+    submit("lower", "one", 3, 0, 1);
+    assertThat(fixture.admitted()).containsExactly("lower");
+    submitHigher(false);
+    assertThat(fixture.admitted()).isEmpty();
+    submitHigher(true);
+    assertThat(preemptions(1)).isEqualTo(1);
+    assertThat(fixture.admitted()).containsExactly("lower");
+    submitHigher(false);
+    assertThat(preemptions(50)).isEqualTo(0);
+    assertThat(fixture.explanation("higher").orElseThrow().detail())
+        .contains(
+            "not counted: workloads that it preempted again and again, the first of them until "
+                + SchedulerFixture.START.plus(Duration.ofHours(1)));
+    fixture.passed(Duration.ofHours(1).minusNanos(1_000));
+    assertThat(preemptions(50)).isEqualTo(0);
+    fixture.passed(Duration.ofHours(1));
+    assertThat(preemptions(50)).isEqualTo(1);
+    assertThat(fixture.admission("higher").clusterQueue()).isEqualTo("one");
+  }
+
+  @Test
+  void aLimitOfTheCohortEndsThat() {
+    fixture = withRepeats(1_000);
     givenAStarvedHead(true);
     assertThat(preemptions(50)).isEqualTo(3);
     assertThat(fixture.explanation("head").orElseThrow().detail())

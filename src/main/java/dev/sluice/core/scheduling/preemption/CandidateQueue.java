@@ -211,7 +211,7 @@ record CandidateQueue(
             || (borrowing && candidateQueue.onlyWithoutBorrowing(preemptionRequest, quotaHolder))) {
           quotaHolders = Collections.emptyIterator();
         } else if (!quotaHolder.usageRemoved()
-            && !quotaHolder.id().uid().equals(preemptionRequest.preemptor().spared())
+            && !preemptionRequest.preemptor().spares(quotaHolder)
             && quotaHolder.usesAny(preemptionRequest.needed())
             && !candidateQueue.isOlderEqual(preemptionRequest, quotaHolder)
             && !isProtected(quotaHolder)) {

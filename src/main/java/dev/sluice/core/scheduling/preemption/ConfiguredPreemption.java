@@ -248,8 +248,7 @@ final class ConfiguredPreemption {
       ClusterQueueCache queue,
       List<CandidateSelector> selectors) {
     Preemptor preemptor = preemptionRequest.preemptor();
-    if (quotaHolder.id().uid().equals(preemptor.spared())
-        || !quotaHolder.usesAny(preemptionRequest.needed())) {
+    if (preemptor.spares(quotaHolder) || !quotaHolder.usesAny(preemptionRequest.needed())) {
       return false;
     }
     PreemptionTraits traits =

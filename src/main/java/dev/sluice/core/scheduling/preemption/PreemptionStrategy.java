@@ -101,6 +101,10 @@ public interface PreemptionStrategy {
     /** A holder of a queue if a rule protects it; none otherwise. */
     static Protected of(QuotaHolder quotaHolder, ClusterQueueCache queue, Preemptor preemptor) {
       PreemptionRules rules = queue.node().preemptionRules();
+      Long again = preemptor.repeated().get(quotaHolder.id().uid());
+      if (again != null) {
+        return new Protected(again, Set.of(TimedRule.REPEATED_PREEMPTION));
+      }
       long until = quotaHolder.protectedUntilMicros(rules, preemptor.exempt());
       if (until <= preemptor.nowMicros()) {
         return NONE;

@@ -4,6 +4,8 @@ import dev.sluice.core.model.PendingWorkload.ReplacedSlice;
 import dev.sluice.core.model.PreemptionRules.PreemptionTraits;
 import dev.sluice.core.queue.ClusterQueueCache;
 import dev.sluice.core.queue.QueuedWorkload;
+import dev.sluice.core.queue.QuotaHolder;
+import java.util.Map;
 
 /**
  * Who asks for targets, and when.
@@ -13,6 +15,8 @@ import dev.sluice.core.queue.QueuedWorkload;
  * @param queuedAtMicros the preemptor's position in the queue
  * @param spared UID of the slice that the preemptor replaces, which is not among the candidates;
  *     empty if it replaces none
+ * @param repeated UIDs of the Workloads that it preempted as often as it may, each with the end of
+ *     that, in microseconds since the epoch
  * @param exempt whether it doesn't matter to the preemptor how long candidates have run
  * @param traits what PreemptionConfigs compare of it
  * @param nowMicros the time, in microseconds since the epoch
@@ -22,18 +26,20 @@ public record Preemptor(
     long priority,
     long queuedAtMicros,
     String spared,
+    Map<String, Long> repeated,
     boolean exempt,
     PreemptionTraits traits,
     long nowMicros) {
 
   /** A pending Workload at a time. */
   public static Preemptor of(
-      QueuedWorkload queuedWorkload, ClusterQueueCache queue, long nowMicros) {
+      QueuedWorkload queuedWorkload, ClusterQueueCache queue, PreemptionTime time) {
     return new Preemptor(
         queue,
         queuedWorkload.equivalenceClass().priority(),
         queuedWorkload.queuedAtMicros(),
         queuedWorkload.equivalenceClass().shape().replaced().map(ReplacedSlice::uid).orElse(""),
+        time.repeatedPreemptions().sparedBy(queuedWorkload.id().uid()),
         queuedWorkload.equivalenceClass().shape().preemption().exempt(),
         queuedWorkload
             .equivalenceClass()
@@ -41,6 +47,12 @@ public record Preemptor(
             .preemption()
             .traits()
             .orElse(PreemptionTraits.NONE),
-        nowMicros);
+        time.nowMicros());
+  }
+
+  /** Whether a Workload is no candidate, whatever policies say. */
+  boolean spares(QuotaHolder quotaHolder) {
+    String uid = quotaHolder.id().uid();
+    return uid.equals(spared) || repeated.containsKey(uid);
   }
 }

@@ -42,6 +42,7 @@ final class RememberedSearches {
           && Arrays.equals(question.amounts(), other.amounts())
           && Arrays.equals(question.needed(), other.needed())
           && question.preemptor().spared().equals(other.preemptor().spared())
+          && question.preemptor().repeated().keySet().equals(other.preemptor().repeated().keySet())
           && question.preemptor().exempt() == other.preemptor().exempt();
     }
   }

@@ -171,6 +171,7 @@ class BorrowingQueuesTest {
                 random.nextInt(5),
                 random.nextInt(50_000_000),
                 "",
+                Map.of(),
                 false,
                 PreemptionTraits.NONE,
                 0),

@@ -13,6 +13,7 @@ import dev.sluice.core.queue.QuotaHolders;
 import dev.sluice.core.quota.FlavorResourceIndex;
 import java.time.Instant;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
@@ -35,7 +36,7 @@ class RememberedSearchesTest {
   private int searchesAfter(long amount, long priority) {
     PreemptionRequest request =
         new PreemptionRequest(
-            new Preemptor(queue, priority, 7, "", false, PreemptionTraits.NONE, 0),
+            new Preemptor(queue, priority, 7, "", Map.of(), false, PreemptionTraits.NONE, 0),
             new int[] {cpu},
             new long[] {amount},
             new int[] {cpu},
