@@ -299,7 +299,7 @@ final class ReferenceEngine {
         ReferenceEntry entry = world.workloads.get(id.uid());
         if (entry != null && entry.eviction.equals(Optional.of(decided))) {
           entry.eviction = Optional.empty();
-          world.repeats.refused(id.uid());
+          world.repeats.refused(id.uid(), world.sticky);
           world.changed(entry.holder().queue());
         }
       }

@@ -5,6 +5,7 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.stream.Collectors;
 
@@ -29,11 +30,12 @@ final class ReferenceRepeats {
     all.add(new Repeat(preemptor, target, queue, now));
   }
 
-  /** The last eviction of this one never was. */
-  void refused(String target) {
+  /** The last eviction of this one never was; its preemptor is no longer the first of its queue. */
+  void refused(String target, Map<String, String> sticky) {
     for (Repeat each : List.copyOf(all).reversed()) {
       if (each.target.equals(target)) {
         all.remove(all.lastIndexOf(each));
+        sticky.remove(each.queue, each.preemptor);
         return;
       }
     }

@@ -11,6 +11,7 @@ import dev.sluice.core.model.WorkloadId;
 import dev.sluice.core.queue.ClusterQueueCache;
 import dev.sluice.core.queue.QueuedWorkload;
 import dev.sluice.core.scheduling.preemption.PreemptionTarget;
+import dev.sluice.core.waiting.WaitingExport;
 import dev.sluice.core.waiting.WaitingWorkloads;
 import java.time.Duration;
 import java.time.Instant;
@@ -252,9 +253,18 @@ final class WorkloadTable {
     Reservation reservation = entry == null ? null : entry.reservation;
     if (entry != null && reservation != null && entry.evictionDecided == decided) {
       entry.evictionDecided = WorkloadEntry.NO_VERSION;
-      waiting.evictionRefused(id);
+      waiting.evictionRefused(id).ifPresent(this::preemptionFailed);
       quotaAccounting.set(entry, reservation.evicting(false), true);
       requeueReplacement(entry);
+    }
+  }
+
+  /** A Workload whose preemption failed comes before others of its queue no more. */
+  private void preemptionFailed(WaitingExport.PreemptionExport preemption) {
+    WorkloadEntry preemptor = entries.get(preemption.preemptor());
+    ClusterQueueState queue = specRegistry.clusterQueues.get(preemption.clusterQueue());
+    if (preemptor != null && queue != null) {
+      queue.pending.forget(preemptor.id);
     }
   }
 

@@ -415,7 +415,7 @@ public final class PendingQueue {
     return policy.keepsPreemptorFirst() ? sticky : null;
   }
 
-  /** Forgets a Workload that was deleted or finished. */
+  /** Forgets a Workload that was deleted or finished, or whose preemption failed. */
   public void forget(WorkloadId id) {
     activateSkipped();
     if (id.equals(stickyId)) {

@@ -14,6 +14,7 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.Set;
 
 /**
@@ -49,17 +50,22 @@ public final class RepeatedPreemptions {
         .add(preemption.atMicros());
   }
 
-  /** Records that the last eviction of a Workload could not be written, so that it never was. */
-  void refused(String target) {
+  /**
+   * Records that the last eviction of a Workload could not be written, so that it never was.
+   *
+   * @return whose preemption that was; empty if it is too long ago
+   */
+  Optional<PreemptionExport> refused(String target) {
     for (Iterator<PreemptionExport> latest = preemptions.descendingIterator(); latest.hasNext(); ) {
       PreemptionExport preemption = latest.next();
       if (preemption.target().equals(target)) {
         latest.remove();
         timesOf(preemption).removeLast();
         forgetIfNone(preemption);
-        return;
+        return Optional.of(preemption);
       }
     }
+    return Optional.empty();
   }
 
   /** Records that a Workload is gone. */

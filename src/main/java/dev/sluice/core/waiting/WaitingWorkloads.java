@@ -206,9 +206,13 @@ public final class WaitingWorkloads {
     repeatedPreemptions.add(preemptorId.uid(), targetId.uid(), queue.name(), now);
   }
 
-  /** Records that the eviction of a Workload could not be written. */
-  public void evictionRefused(WorkloadId id) {
-    repeatedPreemptions.refused(id.uid());
+  /**
+   * Records that the eviction of a Workload could not be written.
+   *
+   * @return UID and queue of the Workload that it was for; empty if that isn't known
+   */
+  public Optional<WaitingExport.PreemptionExport> evictionRefused(WorkloadId id) {
+    return repeatedPreemptions.refused(id.uid());
   }
 
   /** Records that a Workload is gone. */

@@ -164,6 +164,27 @@ class PreemptionTest {
     assertThat(schedulerFixture.preempted()).containsExactly("low for high: InClusterQueue");
   }
 
+  /** Changes of 0.20, section 2: a sticky head is forgotten when its preemption fails. */
+  @Test
+  void aPreemptorStaysTheFirstOfItsQueueUnlessTheEvictionIsRefused() {
+    schedulerFixture.queue("q", "", LOWER_PRIORITY, quota("f", 10));
+    schedulerFixture.submit("low", "q", 10, 0, 0);
+    schedulerFixture.admitted();
+    schedulerFixture.submit("high", "q", 10, 8, 1);
+    schedulerFixture.admitted();
+    assertThat(schedulerFixture.preempted()).containsExactly("low for high: InClusterQueue");
+
+    schedulerFixture.submit("higher", "q", 10, 9, 2);
+    assertThat(schedulerFixture.admitted()).isEmpty();
+    assertThat(schedulerFixture.preempted()).as("the preemptor comes first").isEmpty();
+
+    Decision.Target target = schedulerFixture.lastPreemption().targets().getFirst();
+    schedulerFixture.engine.apply(
+        new SchedulerEvent.EvictionRefused(target.id(), target.version()));
+    assertThat(schedulerFixture.admitted()).isEmpty();
+    assertThat(schedulerFixture.preempted()).containsExactly("low for higher: InClusterQueue");
+  }
+
   @Test
   void theDecisionSaysWhereInTheTreeBothAre() {
     schedulerFixture.cohort("root", "");
