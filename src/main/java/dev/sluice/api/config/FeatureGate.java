@@ -71,7 +71,7 @@ public enum FeatureGate {
       "FlavorFungibilityPreserveScanProgress", true, BETA, EITHER, "FlavorFungibility"),
   HIGH_MAX_PARALLELISM_WITHIN_RECONCILE("HighMaxParallelismWithinReconcile", true, BETA, EITHER),
   KUEUE_DRA_DEVICE_FEASIBILITY(
-      "KueueDRADeviceFeasibility", false, ALPHA, OFF, "KueueDRAIntegration"),
+      "KueueDRADeviceFeasibility", false, ALPHA, EITHER, "KueueDRAIntegration"),
   KUEUE_DRA_DEVICE_TAINTS("KueueDRADeviceTaints", false, ALPHA, EITHER, "KueueDRAIntegration"),
   KUEUE_DRA_INTEGRATION("KueueDRAIntegration", true, BETA, EITHER),
   KUEUE_DRA_INTEGRATION_CONSUMABLE_CAPACITY(

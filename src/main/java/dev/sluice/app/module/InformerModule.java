@@ -90,7 +90,8 @@ public final class InformerModule implements OperatorModule {
         context.configuration().podAccounting().isOn(),
         context.isEnabled(FeatureGate.KUEUE_DRA_INTEGRATION_EXTENDED_RESOURCE),
         context.isEnabled(FeatureGate.KUEUE_DRA_DEVICE_TAINTS),
-        context.isEnabled(FeatureGate.KUEUE_DRA_PRIORITIZED_LIST));
+        context.isEnabled(FeatureGate.KUEUE_DRA_PRIORITIZED_LIST),
+        context.isEnabled(FeatureGate.KUEUE_DRA_DEVICE_FEASIBILITY));
   }
 
   /** Counts devices if they are read, which is known after the constructor. */

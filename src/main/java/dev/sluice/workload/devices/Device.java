@@ -15,6 +15,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @param name its name within its pool
  * @param driver its driver
+ * @param node the name of the node that it belongs to; empty if it doesn't belong to a single one
  * @param celValue what expressions see of it
  * @param counters what it consumes of counters, by the counter's name: of several sets together
  * @param capacities what several pods may share of it, by the capacity's name with its domain
@@ -23,13 +24,20 @@ import org.jspecify.annotations.Nullable;
 record Device(
     String name,
     String driver,
+    String node,
     Map<String, Object> celValue,
     Map<String, DeviceAmount> counters,
     Map<String, DeviceCapacity> capacities,
     List<Taint> taints) {
 
-  /** Reads a device of a driver. Total: what can't be read of it isn't there. */
-  static Device of(String driver, JsonNode device) {
+  private static final String SHARED = "allowMultipleAllocations";
+
+  /**
+   * Reads a device of a driver. Total: what can't be read of it isn't there.
+   *
+   * @param nodeOfSlice the node that the devices of its slice belong to; empty without
+   */
+  static Device of(String driver, String nodeOfSlice, JsonNode device) {
     Map<String, Map<String, Object>> attributes = new HashMap<>();
     device
         .path("attributes")
@@ -48,15 +56,20 @@ record Device(
     celValue.put("driver", driver);
     celValue.put("attributes", new Domains(attributes));
     celValue.put("capacity", new Domains(capacity));
-    celValue.put(
-        "allowMultipleAllocations", device.path("allowMultipleAllocations").asBoolean(false));
+    celValue.put(SHARED, device.path(SHARED).asBoolean(false));
     return new Device(
         device.path("name").asText(""),
         driver,
+        device.path("nodeName").asText(nodeOfSlice),
         Map.copyOf(celValue),
         counters(device),
         capacities,
         taints(device));
+  }
+
+  /** Whether several claims may have it at a time. */
+  boolean isShared() {
+    return Boolean.TRUE.equals(celValue.get(SHARED));
   }
 
   /** The domain of a name that gives none is the driver. */

@@ -7,6 +7,7 @@ import dev.sluice.core.model.ResourceAmounts;
 import dev.sluice.core.model.Toleration;
 import dev.sluice.workload.devices.ClaimSpec.Allocated;
 import dev.sluice.workload.devices.DeviceInventory.Wanted;
+import dev.sluice.workload.devices.NodeDevices.Need;
 import dev.sluice.workload.record.DeviceCharge;
 import dev.sluice.workload.record.PodTemplate;
 import dev.sluice.workload.record.PodTemplate.Claim;
@@ -25,6 +26,7 @@ import java.util.SortedMap;
 import java.util.SortedSet;
 import java.util.TreeMap;
 import java.util.TreeSet;
+import java.util.function.Supplier;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
@@ -47,20 +49,28 @@ final class DeviceCounting {
   private final DeviceSelectors selectors;
   private final Map<String, List<DeviceClassMapping>> mappings = new HashMap<>();
   private final Set<String> resources;
-  private final boolean prioritizedLists;
+  private final Rules rules;
 
   /**
-   * Counts by these mappings.
+   * What gates say.
    *
    * @param prioritizedLists whether requests with alternatives count (gate {@code
    *     KueueDRAPrioritizedList})
+   * @param perNode whether one node must have all devices that a pod requests (gate {@code
+   *     KueueDRADeviceFeasibility})
    */
+  record Rules(boolean prioritizedLists, boolean perNode) {
+
+    static final Rules DEFAULT = new Rules(false, false);
+  }
+
+  /** Counts by these mappings. */
   DeviceCounting(
       DeviceObjects objects,
       DeviceSelectors selectors,
       List<DeviceClassMapping> mappings,
-      boolean prioritizedLists) {
-    this.prioritizedLists = prioritizedLists;
+      Rules rules) {
+    this.rules = rules;
     this.objects = objects;
     this.selectors = selectors;
     resources =
@@ -86,7 +96,7 @@ final class DeviceCounting {
    * one resource, by their number.
    */
   private String refusal(DeviceRequest request) {
-    if (!prioritizedLists) {
+    if (!rules.prioritizedLists) {
       return "firstAvailable can't be counted, because it is not known which alternative is used";
     }
     if (!request.problem().isEmpty()) {
@@ -166,6 +176,7 @@ final class DeviceCounting {
     PodCount count = new PodCount(namespace);
     refused.forEach(count::refuse);
     template.resourceClaims().forEach(count::claim);
+    count.onOneNode();
     return new DeviceCharge(count.amounts, extended.replaced(), count.defects, count.unresolved);
   }
 
@@ -314,8 +325,9 @@ final class DeviceCounting {
    *
    * @param number how many of them it can have, at most
    * @param largest what the one counts as that counts most
+   * @param times how often it can have each
    */
-  private record Matching(long number, long largest) {}
+  private record Matching(long number, long largest, Supplier<Map<Device, Long>> times) {}
 
   /** The devices that a request may get; empty if it costs too much to find them. */
   private Optional<Matching> amounts(
@@ -328,7 +340,7 @@ final class DeviceCounting {
     if (mapping.sources().isEmpty()) {
       return devices
           .matching(new Wanted("", expressions, tolerations), work)
-          .map(matching -> new Matching(matching.size(), 1));
+          .map(matching -> new Matching(matching.size(), 1, () -> onceEach(matching)));
     }
     Map<Device, Map<String, Consumption>> consumed = new IdentityHashMap<>();
     Set<Device> tooSmall = Collections.newSetFromMap(new IdentityHashMap<>());
@@ -351,15 +363,21 @@ final class DeviceCounting {
       }
     }
     tooSmall.forEach(consumed::remove);
-    Matching matching = new Matching(0, 0);
-    for (Map<String, Consumption> bySource : consumed.values()) {
-      Consumption all = bySource.values().stream().reduce(Consumption::and).orElseThrow();
-      matching =
-          new Matching(
-              ResourceAmounts.add(matching.number(), all.times()),
-              Math.max(matching.largest(), all.units()));
+    Map<Device, Long> times = new IdentityHashMap<>();
+    long largest = 0;
+    for (Map.Entry<Device, Map<String, Consumption>> each : consumed.entrySet()) {
+      Consumption all = each.getValue().values().stream().reduce(Consumption::and).orElseThrow();
+      times.put(each.getKey(), all.times());
+      largest = Math.max(largest, all.units());
     }
-    return Optional.of(matching);
+    long number = times.values().stream().reduce(0L, ResourceAmounts::add);
+    return Optional.of(new Matching(number, largest, () -> times));
+  }
+
+  private static Map<Device, Long> onceEach(List<Device> devices) {
+    Map<Device, Long> times = new IdentityHashMap<>();
+    devices.forEach(device -> times.put(device, 1L));
+    return times;
   }
 
   /** The devices of one pod. */
@@ -370,6 +388,9 @@ final class DeviceCounting {
     private final List<String> defects = new ArrayList<>(0);
     private final List<String> unresolved = new ArrayList<>(0);
     private final SelectorWork work = new SelectorWork(SelectorWork.MOST);
+
+    /** The alternatives of each request, while one node must have all devices. */
+    private final List<List<Need>> needs = new ArrayList<>(0);
 
     PodCount(String namespace) {
       this.namespace = namespace;
@@ -418,6 +439,38 @@ final class DeviceCounting {
         } else {
           List<String> expressions = expressions(request);
           mapped.forEach(mapping -> charge(place, request, expressions, mapping));
+          need(List.of(request));
+        }
+      }
+    }
+
+    /** Remembers what alternatives need of a node: one of them has to be there. */
+    private void need(List<DeviceRequest> alternatives) {
+      if (rules.perNode && unresolved.isEmpty() && defects.isEmpty()) {
+        needs.add(
+            alternatives.stream()
+                .filter(request -> objects.deviceClass(request.deviceClass()).isPresent())
+                .flatMap(
+                    request ->
+                        amounts(
+                            request,
+                            expressions(request),
+                            mapped(request.deviceClass()).getFirst(),
+                            work)
+                            .map(matching -> new Need(request.count(), matching.times().get()))
+                            .stream())
+                .toList());
+      }
+    }
+
+    /** Keeps a pod out that no node could run, if that is asked. */
+    void onOneNode() {
+      if (!needs.isEmpty() && unresolved.isEmpty() && defects.isEmpty()) {
+        if (!new NodeDevices(work).suffice(needs)) {
+          unresolved.add(
+              work.isDone()
+                  ? "it costs too much to find a node that has all devices of a pod"
+                  : "no node has all devices that a pod requests");
         }
       }
     }
@@ -434,6 +487,7 @@ final class DeviceCounting {
         unresolved.add(place + ": no alternative has a DeviceClass and as many devices that match");
       } else {
         amounts.merge(resource(request), most(request), ResourceAmounts::add);
+        need(request.alternatives());
       }
     }
 

@@ -58,13 +58,15 @@ public final class DeviceReader implements ClaimedDevices, AutoCloseable {
    * @param extendedResources whether devices stand behind resources that pods request
    * @param taints whether devices with taints that a request doesn't tolerate are left out
    * @param prioritizedLists whether requests with alternatives count
+   * @param perNode whether one node must have all devices that a pod requests
    */
   public record Options(
       Resources resources,
       boolean podsCounted,
       boolean extendedResources,
       boolean taints,
-      boolean prioritizedLists) {}
+      boolean prioritizedLists,
+      boolean perNode) {}
 
   /** Is told of changes. */
   public interface Listener {
@@ -86,7 +88,10 @@ public final class DeviceReader implements ClaimedDevices, AutoCloseable {
     inventory = new DeviceInventory(List.of(), selectors, options.taints());
     counting =
         new DeviceCounting(
-            new Read(), selectors, options.resources().deviceClasses(), options.prioritizedLists());
+            new Read(),
+            selectors,
+            options.resources().deviceClasses(),
+            new DeviceCounting.Rules(options.prioritizedLists(), options.perNode()));
     this.reflectors =
         Stream.of(
                 reflector(reflectors, TEMPLATES, templateStore),

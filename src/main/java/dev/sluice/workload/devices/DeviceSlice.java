@@ -21,7 +21,7 @@ record DeviceSlice(String driver, String pool, long generation, long slices, Lis
     String driver = spec.path("driver").asText("");
     List<Device> devices = new ArrayList<>();
     for (JsonNode device : spec.path("devices")) {
-      devices.add(Device.of(driver, device));
+      devices.add(Device.of(driver, spec.path("nodeName").asText(""), device));
     }
     JsonNode pool = spec.path("pool");
     return new DeviceSlice(

@@ -39,7 +39,8 @@ class DeviceCountingTest {
 
   private static DeviceCharge charge(
       GivenDevices devices, String podSpec, DeviceClassMapping... mappings) {
-    DeviceCounting counting = new DeviceCounting(devices, SELECTORS, List.of(mappings), false);
+    DeviceCounting counting =
+        new DeviceCounting(devices, SELECTORS, List.of(mappings), DeviceCounting.Rules.DEFAULT);
     return counting.of("team", Templates.podSpec(podSpec), counting.extended(devices.classes()));
   }
 
@@ -132,7 +133,8 @@ class DeviceCountingTest {
   private static DeviceCharge chargeAlternatives(String... alternatives) {
     GivenDevices given =
         given("{name: r, firstAvailable: [%s]}".formatted(String.join(", ", alternatives)));
-    DeviceCounting counting = new DeviceCounting(given, SELECTORS, ALTERNATIVES, true);
+    DeviceCounting counting =
+        new DeviceCounting(given, SELECTORS, ALTERNATIVES, new DeviceCounting.Rules(true, false));
     return counting.of("team", Templates.podSpec(ONE), counting.extended(given.classes()));
   }
 
@@ -225,6 +227,38 @@ class DeviceCountingTest {
     }
   }
 
+  private static DeviceCharge chargeOnOneNode(String... requests) {
+    GivenDevices given =
+        given(requests)
+            .slice(
+                "{spec: {driver: d.com, nodeName: n1, pool: {name: n1, resourceSliceCount: 1},"
+                    + " devices: [{name: a}, {name: b}]}}")
+            .slice(
+                "{spec: {driver: d.com, perDeviceNodeSelection: true, pool: {name: all,"
+                    + " resourceSliceCount: 1}, devices: [{name: c, nodeName: n2}, {name: e,"
+                    + " allNodes: true}]}}");
+    DeviceCounting counting =
+        new DeviceCounting(given, SELECTORS, ALTERNATIVES, new DeviceCounting.Rules(true, true));
+    return counting.of("team", Templates.podSpec(ONE), counting.extended(given.classes()));
+  }
+
+  /** Changes of 0.20, section 4, KueueDRADeviceFeasibility. */
+  @Test
+  void oneNodeMustHaveTheDevicesOfAPod() {
+    String three = "{name: r, exactly: {deviceClassName: gpu, count: 3}}";
+    assertThat(chargeOnOneNode(three).unresolved()).isEmpty();
+    assertThat(chargeOnOneNode(three).amounts()).isEqualTo(Map.of("gpus", 3L));
+    assertThat(chargeOnOneNode(three, "{name: s, exactly: {deviceClassName: nic}}").unresolved())
+        .containsExactly("no node has all devices that a pod requests");
+    assertThat(
+            chargeOnOneNode(
+                    "{name: r, firstAvailable: [{name: a, deviceClassName: gpu, count: 4}, {name:"
+                        + " b, deviceClassName: large, count: 2}]}",
+                    "{name: s, exactly: {deviceClassName: nic}}")
+                .unresolved())
+        .isEmpty();
+  }
+
   /** A claim that was made from such a template counts as its Workload was charged. */
   @Test
   void claimsThatExistCountByTheirLargestAlternative() {
@@ -234,7 +268,10 @@ class DeviceCountingTest {
                 "{spec: {devices: {requests: [{name: r, firstAvailable: [{name: a,"
                     + " deviceClassName: large}, {name: b, deviceClassName: gpu, count: 4}]},"
                     + " {name: s, firstAvailable: [{name: a, deviceClassName: other}]}]}}}"));
-    assertThat(new DeviceCounting(given(), SELECTORS, ALTERNATIVES, true).of(claim))
+    assertThat(
+            new DeviceCounting(
+                    given(), SELECTORS, ALTERNATIVES, new DeviceCounting.Rules(true, false))
+                .of(claim))
         .isEqualTo(Map.of("gpus", 4L, "devices that can't be counted", 1L));
   }
 
@@ -496,7 +533,9 @@ class DeviceCountingTest {
                         .formatted(
                             result.replace(
                                 "{device", "{request: r, driver: d.com, pool: p, device"))));
-    assertThat(new DeviceCounting(devices, SELECTORS, List.of(CAPACITY), false).of(claim))
+    assertThat(
+            new DeviceCounting(devices, SELECTORS, List.of(CAPACITY), DeviceCounting.Rules.DEFAULT)
+                .of(claim))
         .isEqualTo(Map.of("memory", charged));
   }
 
@@ -574,7 +613,8 @@ class DeviceCountingTest {
 
   @Test
   void claimsThatExistCountByTheirRequests() {
-    DeviceCounting counting = new DeviceCounting(given(), SELECTORS, List.of(PLAIN), false);
+    DeviceCounting counting =
+        new DeviceCounting(given(), SELECTORS, List.of(PLAIN), DeviceCounting.Rules.DEFAULT);
     ClaimSpec claim =
         ClaimSpec.ofClaim(
             Templates.node(
@@ -599,7 +639,8 @@ class DeviceCountingTest {
   })
   void claimsThatExistCountByTheCountersOfTheirDevices(String device, int count, long charged) {
     DeviceCounting counting =
-        new DeviceCounting(given().slice(SLICES), SELECTORS, List.of(MEMORY), false);
+        new DeviceCounting(
+            given().slice(SLICES), SELECTORS, List.of(MEMORY), DeviceCounting.Rules.DEFAULT);
     ClaimSpec claim =
         ClaimSpec.ofClaim(
             Templates.node(

@@ -18,6 +18,7 @@ class DeviceSelectorsTest {
   private static final Device DEVICE =
       Device.of(
           "gpu.example.com",
+          "",
           Templates.node(
               """
               name: gpu-0

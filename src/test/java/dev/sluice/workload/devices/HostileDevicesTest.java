@@ -90,7 +90,8 @@ class HostileDevicesTest {
                         .template(template)
                         .withClass(deviceClass)
                         .slice(slice);
-                DeviceCounting counting = new DeviceCounting(devices, selectors, mappings, false);
+                DeviceCounting counting =
+                    new DeviceCounting(devices, selectors, mappings, DeviceCounting.Rules.DEFAULT);
                 counting.of(
                     "team", PodTemplateParser.of(pod), counting.extended(devices.classes()));
                 counting.of(ClaimSpec.ofClaim(template));

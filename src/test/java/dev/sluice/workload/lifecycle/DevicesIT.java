@@ -254,6 +254,49 @@ class DevicesIT {
             .formatted(name, contents.indent(2).stripTrailing()));
   }
 
+  /** A driver is played that has a pool of one slice on a node. */
+  private static void givenNodeWithDevices(TestCluster cluster, String node, String devices) {
+    cluster.applyText(
+        """
+        apiVersion: resource.k8s.io/v1
+        kind: ResourceSlice
+        metadata: {name: "%s-${suffix}"}
+        spec:
+          driver: gpu.example.com
+          nodeName: "%s-${suffix}"
+          pool: {name: "%s-${suffix}", generation: 1, resourceSliceCount: 1}
+          devices: [%s]
+        """
+            .formatted(node, node, node, devices));
+  }
+
+  /** Changes of 0.20, section 4, KueueDRADeviceFeasibility. */
+  @Test
+  void aPodWaitsForANodeThatHasAllItsDevices(ControlPlane controlPlane, TestCluster cluster) {
+    Api api = new Api(cluster);
+    try (LocalOperator operator =
+        LocalOperator.start(
+            "operator-of-nodes",
+            controlPlane.kubeconfig(),
+            MAPPINGS.replace("{KueueDRA", "{KueueDRADeviceFeasibility: true, KueueDRA"))) {
+      givenQueue(cluster, "example.com/gpus", 5);
+      givenClass(cluster, "gpu.example.com", "{}");
+      givenTemplate(cluster, "pair", gpus(2));
+      givenNodeWithDevices(cluster, "one", "{name: a}");
+      givenNodeWithDevices(cluster, "two", "{name: a}");
+
+      api.submit(job("paired", 1, "resourceClaimTemplateName: pair"));
+      String paired = api.workloadOf("paired");
+      api.awaitCondition("Workload", paired, "QuotaReserved", "False DRAResourcesUnresolved");
+      api.awaitMessage(paired, "QuotaReserved", "no node has all devices that a pod requests");
+
+      givenNodeWithDevices(cluster, "three", "{name: a}, {name: b}");
+      api.awaitCondition("Workload", paired, "Admitted", "True Admitted");
+      assertThat(usage(api, paired)).isEqualTo("{\"cpu\":\"1\",\"example.com/gpus\":\"2\"}");
+      assertThat(operator.isAlive()).isTrue();
+    }
+  }
+
   /** Selectors, counters and extended resources, with devices that come later. */
   @Test
   void devicesAreCountedByWhatTheClusterHas(ControlPlane controlPlane, TestCluster cluster) {
