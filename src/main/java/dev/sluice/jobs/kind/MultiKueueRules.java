@@ -184,6 +184,16 @@ public record MultiKueueRules(
     return new MultiKueueRules(managedBy, suspend, parts, pushed, status, pods, sizes);
   }
 
+  /**
+   * These rules, for jobs that their controller deletes some time after their end: the job in the
+   * worker isn't, or it could be gone before the manager saw how it ended.
+   *
+   * @param field path of the field that says when
+   */
+  public MultiKueueRules keptAfterItsEnd(List<String> field) {
+    return dropping(new Dropped(List.of(field), List.of()));
+  }
+
   /** These rules, with fields that follow the manager's job. */
   public MultiKueueRules pushing(List<List<String>> fields) {
     return new MultiKueueRules(managedBy, suspend, dropped, fields, status, pods, sizes);

@@ -41,6 +41,7 @@ public final class JobSet extends TemplatedJob {
   public Optional<MultiKueueRules> multiKueue() {
     return Optional.of(
         MultiKueueRules.byStatus(managedByField(), suspendField())
+            .keptAfterItsEnd(List.of("spec", "ttlSecondsAfterFinished"))
             .withPodFields("replicatedJobsStatus"));
   }
 

@@ -76,6 +76,7 @@ public abstract class KubeflowJob extends TemplatedJob {
   public Optional<MultiKueueRules> multiKueue() {
     return Optional.of(
         MultiKueueRules.byStatus(managedByField(), suspendField())
+            .keptAfterItsEnd(List.of("spec", "runPolicy", "ttlSecondsAfterFinished"))
             .withPodFields("replicaStatuses"));
   }
 

@@ -6,10 +6,14 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.sluice.jobs.kind.JobKindDescription;
+import dev.sluice.jobs.kinds.BuiltInIntegrations;
 import dev.sluice.jobs.kinds.batch.BatchJob;
 import dev.sluice.jobs.kinds.leaderworkerset.LeaderWorkerSets;
 import dev.sluice.jobs.kinds.ray.RayCluster;
 import java.time.Instant;
+import java.util.List;
+import java.util.Set;
 import org.junit.jupiter.api.Test;
 
 /** A Job in the manager, and what is made of it in a worker and back. */
@@ -52,6 +56,35 @@ class RemoteJobFactoryTest {
                  'spec': {'suspend': true, 'parallelism': 2,
                   'template': {'metadata': {'labels': {'a': 'b'}}}}}
                 """));
+  }
+
+  /**
+   * Changes of 0.20, section 2: a job that its worker deletes by itself could be gone before the
+   * manager saw its end; so it is for every kind that has such a time.
+   */
+  @Test
+  void noWorkerDeletesAJobByItselfWhenItHasEnded() throws Exception {
+    List<JobKindDescription> kinds =
+        BuiltInIntegrations.descriptions().stream()
+            .filter(
+                kind ->
+                    Set.of("batch", "jobset.x-k8s.io", "kubeflow.org")
+                        .contains(kind.kind().group()))
+            .toList();
+    assertThat(kinds).hasSize(8);
+    for (JobKindDescription kind : kinds) {
+      String policy = kind.kind().group().equals("kubeflow.org") ? "/spec/runPolicy" : "/spec";
+      ObjectNode job = job().deepCopy();
+      job.withObject(policy).put("ttlSecondsAfterFinished", 0).put("backoffLimit", 3);
+
+      JsonNode copied =
+          RemoteJobFactory.copy(
+                  MultiKueueKind.of(kind).orElseThrow(), job, "a", new OriginLabel("here", true))
+              .at(policy);
+
+      assertThat(copied.has("ttlSecondsAfterFinished")).as(kind.kind().kind()).isFalse();
+      assertThat(copied.path("backoffLimit").asInt()).isEqualTo(3);
+    }
   }
 
   @Test
@@ -184,7 +217,8 @@ class RemoteJobFactoryTest {
             "{'spec': {'replicas': 3, 'template': {'image': 'b', 'list': [1]}, 'same': {'x': 1}}}");
     JsonNode there =
         json(
-            "{'spec': {'replicas': 2, 'template': {'image': 'a', 'list': [1], 'old': 2}, 'same': {'x': 1}}}");
+            "{'spec': {'replicas': 2, 'template': {'image': 'a', 'list': [1], 'old': 2}, 'same':"
+                + " {'x': 1}}}");
 
     assertThat(RemoteJobFactory.pushed(set, here, there))
         .isEqualTo(json("{'spec': {'replicas': 3, 'template': {'image': 'b', 'old': null}}}"));
