@@ -5,6 +5,7 @@ import static dev.sluice.core.model.ResourceAmounts.UNLIMITED;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.sluice.core.model.AdmissionFairSharing;
+import dev.sluice.core.model.ClusterQueueSpec.InactiveReason;
 import dev.sluice.core.model.LocalQueueId;
 import dev.sluice.core.model.SchedulerEvent;
 import dev.sluice.core.scheduling.WorkloadOrdering.OrderingRules;
@@ -75,6 +76,47 @@ class ViewPublisherTest {
     assertThat(view.problems())
         .extracting(problem -> problem.reason())
         .containsExactly("ClusterQueueDoesNotExist");
+  }
+
+  /** Changes of 0.20, section 2: a circle of cohorts has a reason of its own. */
+  @Test
+  void queuesBelowACircleOfCohortsAreInactiveAndNameIt() {
+    SchedulerFixture schedulerFixture = new SchedulerFixture();
+    schedulerFixture.flavor("f");
+    schedulerFixture.cohort("x", "y");
+    schedulerFixture.cohort("y", "z");
+    schedulerFixture.cohort("z", "y");
+    schedulerFixture.queue("q", "x", quota("f", 5));
+    assertThat(schedulerFixture.admitted()).isEmpty();
+    assertThat(published(schedulerFixture).clusterQueue("q").orElseThrow().problems())
+        .containsExactly(
+            new InactiveReason(
+                "CohortCycleDetected",
+                "Can't admit new workloads: the parents of cohort x form a cycle: y → z → y"));
+
+    schedulerFixture.cohort("z", "");
+    assertThat(schedulerFixture.admitted()).isEmpty();
+    assertThat(published(schedulerFixture).clusterQueue("q").orElseThrow().problems()).isEmpty();
+  }
+
+  /** Changes of 0.20, section 2: its ClusterQueue can be deleted when nobody holds its quota. */
+  @Test
+  void theLastWorkloadOfADeletedLocalQueueIsToldToItsClusterQueue() {
+    SchedulerFixture schedulerFixture = new SchedulerFixture();
+    schedulerFixture.flavor("f");
+    schedulerFixture.queue("q", "", quota("f", 10));
+    schedulerFixture.submit("a", "q", 7);
+    assertThat(schedulerFixture.admitted()).containsExactly("a");
+    schedulerFixture.engine.apply(
+        new SchedulerEvent.LocalQueueRemoved(new LocalQueueId("ns", "q")));
+    ViewPublisher views = published(schedulerFixture);
+    assertThat(views.clusterQueue("q").orElseThrow().reserving()).isOne();
+    schedulerFixture.engine.changes().clear();
+
+    schedulerFixture.finish("a");
+    views.publish(schedulerFixture.engine);
+
+    assertThat(views.clusterQueue("q").orElseThrow().reserving()).isZero();
   }
 
   @Test
