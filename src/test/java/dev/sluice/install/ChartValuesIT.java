@@ -55,6 +55,7 @@ class ChartValuesIT {
       enableMutatingAdmissionPolicy | true | MutatingAdmissionPolicy | |
       enableVisibilityAuthReaderRoleBinding | false | RoleBinding kueue-visibility-server-auth-reader | |
       enableKueueViz | true | Service sluice-dashboard | /spec/ports/0/targetPort | "dashboard"
+      enableAlphaAPIs | true | CustomResourceDefinition | |
       kubernetesClusterDomain | "k8s.example" | Certificate | /spec/dnsNames/1 | "kueue-webhook-service.kueue-system.svc.k8s.example"
       controllerManager.featureGates | [{"name": "ConcurrentAdmission", "enabled": true}] | Configuration | /featureGates/ConcurrentAdmission | true
       controllerManager.strategy | {"rollingUpdate": {"maxSurge": 0}} | Deployment | /spec/strategy/rollingUpdate/maxSurge | 0
@@ -338,6 +339,7 @@ class ChartValuesIT {
             """
             fullnameOverride: queueing
             enableMutatingAdmissionPolicy: true
+            enableAlphaAPIs: true
             kueueViz: {backend: {image: {tag: x}}, frontend: {ingress: {host: jobs.example}}}
             managerConfig:
               controllerManagerConfigYaml: "leaderElection: {resourceName: mine}"
@@ -353,6 +355,7 @@ class ChartValuesIT {
         .contains(
             "fullnameOverride: ",
             "enableMutatingAdmissionPolicy: ",
+            "enableAlphaAPIs: ",
             "kueueViz.backend: ",
             "leaderElection.resourceName: it is c1f6bfd2.kueue.x-k8s.io here")
         .doesNotContain("kueueViz.frontend", "These repeat");
