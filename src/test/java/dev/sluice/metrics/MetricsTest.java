@@ -63,6 +63,7 @@ class MetricsTest {
                 + " +Inf");
   }
 
+  /** Changes of 0.20, section 7: no limit is +Inf. */
   @Test
   void queuesAreReportedAsTheContractNamesThem() {
     gauges(all -> true, new QueueGauges.Options(true, true));
@@ -112,6 +113,35 @@ class MetricsTest {
             "kueue_local_queue_resource_usage{flavor=\"spot\",name=\"lq\",namespace=\"team\",replica_role=\"leader\",resource=\"cpu\"}"
                 + " 0.5",
             "# TYPE kueue_cohort_info gauge");
+  }
+
+  /** Changes of 0.20, section 5: whose quotas count, where quotas follow capacity. */
+  @Test
+  void queuesAndCohortsNameTheOrchestratorOfTheirQuotas() {
+    QueueGauges.Orchestrators orchestrators =
+        new QueueGauges.Orchestrators() {
+          @Override
+          public String ofClusterQueue(String name) {
+            return name.equals("cq") ? "research" : "";
+          }
+
+          @Override
+          public String ofCohort(String name) {
+            return name.equals("root") ? "research" : "";
+          }
+        };
+    gauges(
+        all -> true,
+        new QueueGauges.Options(false, true, CustomLabels.NONE, Optional.of(orchestrators)));
+
+    assertThat(lines())
+        .contains(
+            "kueue_cluster_queue_info{cluster_queue=\"cq\",dynamic_quota_orchestrator=\"research\",parent_cohort=\"leaf\",replica_role=\"leader\",root_cohort=\"root\"}"
+                + " 1",
+            "kueue_cohort_info{cohort=\"root\",dynamic_quota_orchestrator=\"research\",parent_cohort=\"\",replica_role=\"leader\",root_cohort=\"root\"}"
+                + " 1",
+            "kueue_cohort_info{cohort=\"leaf\",dynamic_quota_orchestrator=\"\",parent_cohort=\"root\",replica_role=\"leader\",root_cohort=\"root\"}"
+                + " 1");
   }
 
   @Test
@@ -318,7 +348,10 @@ class MetricsTest {
             "kueue_execution_time_seconds_sum" + labels + " 10.0");
   }
 
-  /** As API 0.20 has it, a recovery is no first readiness (docs/metrics.md#clusterqueue). */
+  /**
+   * As API 0.20 has it, a recovery is no first readiness (docs/metrics.md#clusterqueue) (changes of
+   * 0.20, section 2).
+   */
   @Test
   void aRecoveryIsMeasuredForItselfAndFeedsNoMetricOfReadiness() {
     WorkloadTransitions transitions = transitions(CREATED.plusSeconds(30));

@@ -80,6 +80,23 @@ class RequestManifestTest {
                                 + "\"count\":3,\"flavors\":{\"cpu\":\"spot\"}}]}"))));
   }
 
+  /** Changes of 0.20, section 1: pod sets without pods are in no request. */
+  @Test
+  void aPodSetThatWasAdmittedWithoutPodsIsLeftOut() throws StartConflictException {
+    given
+        .with("/spec/podSets", TWO.formatted("y", "1"))
+        .with(
+            "/status/admission/podSetAssignments",
+            "[{name: a, count: 0, flavors: {cpu: any}}, {name: b, count: 4, flavors: {cpu: any}}]");
+
+    RequestManifest manifest = manifest("");
+
+    assertThat(manifest.request().at("/spec/podSets"))
+        .isEqualTo(
+            GivenProvisioning.yaml("[{count: 4, podTemplateRef: {name: ppt-wl-check-1-b}}]"));
+    assertThat(manifest.templates()).containsOnlyKeys("ppt-wl-check-1-b");
+  }
+
   @Test
   void aTemplateIsThePodSetsWithWhatItsFlavorGives() throws StartConflictException {
     RequestManifest manifest = manifest("");

@@ -1,16 +1,24 @@
 package dev.sluice.core.engine;
 
 import static dev.sluice.core.engine.SchedulerFixture.quota;
+import static dev.sluice.core.model.ResourceAmounts.UNLIMITED;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.sluice.core.model.ClusterQueueSpec;
 import dev.sluice.core.model.ClusterQueueSpec.FlavorFungibility;
 import dev.sluice.core.model.ClusterQueueSpec.PreemptionPolicies;
 import dev.sluice.core.model.ClusterQueueSpec.QueueingStrategy;
+import dev.sluice.core.model.ClusterQueueSpec.StopPolicy;
+import dev.sluice.core.model.LabelSelector;
+import dev.sluice.core.model.LocalQueueId;
+import dev.sluice.core.model.LocalQueueSpec;
 import dev.sluice.core.model.PendingReason;
 import dev.sluice.core.model.PendingWorkload.JobSlice;
 import dev.sluice.core.model.PodSetAssignment;
 import dev.sluice.core.model.RequestShape;
 import dev.sluice.core.model.ReservingWorkload;
+import dev.sluice.core.model.ResourceGroup;
+import dev.sluice.core.model.ResourceGroup.Quota;
 import dev.sluice.core.model.SchedulerEvent;
 import dev.sluice.core.model.WorkloadId;
 import java.util.List;
@@ -188,6 +196,52 @@ class JobSlicesTest {
     world.finish("a");
     assertThat(world.admitted()).isEmpty();
     assertThat(world.preempted()).isEmpty();
+  }
+
+  /** Changes of 0.20, section 2: preemption for a slice is sized with quota of pods, too. */
+  @Test
+  void aReplacementPreemptsForThePodsThatItHasMore() {
+    world.tell(
+        new SchedulerEvent.ClusterQueueChanged(
+            new ClusterQueueSpec(
+                "q",
+                "",
+                List.of(
+                    new ResourceGroup(List.of("cpu"), List.of(quota("f", 100))),
+                    new ResourceGroup(
+                        List.of("pods"),
+                        List.of(
+                            new ResourceGroup.FlavorQuotas(
+                                "g", Map.of("pods", new Quota(6, UNLIMITED, UNLIMITED)))))),
+                QueueingStrategy.BEST_EFFORT_FIFO,
+                new LabelSelector.Requirements(List.of()),
+                StopPolicy.NONE,
+                false,
+                new PreemptionPolicies(
+                    PreemptionPolicies.WithinClusterQueue.LOWER_PRIORITY,
+                    PreemptionPolicies.ReclaimWithinCohort.NEVER,
+                    false,
+                    OptionalInt.empty()),
+                FlavorFungibility.DEFAULT,
+                List.of(),
+                List.of())));
+    world.tell(
+        new SchedulerEvent.LocalQueueChanged(
+            new LocalQueueSpec(new LocalQueueId("ns", "q"), "q", StopPolicy.NONE)));
+    world.submit("a", "q", workers("a", "", 2, false), 5);
+    world.submit("low", "q", 1, -1, 0);
+    world.submit("lower", "q", 1, -2, 0);
+    world.submit("lowest", "q", 1, -3, 0);
+    assertThat(world.admitted()).containsExactly("a", "low", "lower", "lowest");
+
+    world.submit("b", "q", workers("b", "a", 4, false), 5);
+
+    assertThat(world.admitted()).isEmpty();
+    assertThat(world.preempted())
+        .containsExactlyInAnyOrder("lowest for b: InClusterQueue", "lower for b: InClusterQueue");
+    world.finish("lowest");
+    world.finish("lower");
+    assertThat(world.admitted()).containsExactly("b");
   }
 
   @Test

@@ -330,6 +330,48 @@ class JobLifeIT {
         "Workload", api.workloadOf("forbidden"), "QuotaReserved", "False Misconfigured");
   }
 
+  /** Changes of 0.20, section 2: what a LimitRange refused is looked at again without it. */
+  @Test
+  void whatALimitRangeRefusesRunsWhenItIsChangedOrDeleted() {
+    api.givenQueues(3);
+    String range =
+        """
+        apiVersion: v1
+        kind: LimitRange
+        metadata: {name: limits, namespace: "${namespace}"}
+        spec: {limits: [{type: Container, max: {cpu: "%s"}}]}
+        """;
+    cluster.applyText(range.formatted("1"));
+    submitOf("changed", "1500m");
+    submitOf("deleted", "1400m");
+    for (String job : List.of("changed", "deleted")) {
+      api.awaitCondition("Workload", api.workloadOf(job), "QuotaReserved", "False Misconfigured");
+    }
+
+    cluster.applyText(range.formatted("1450m"));
+    api.awaitRunning("deleted", 1);
+    api.awaitCondition(
+        "Workload", api.workloadOf("changed"), "QuotaReserved", "False Misconfigured");
+    cluster.client().limitRanges().inNamespace(cluster.namespace()).withName("limits").delete();
+    api.awaitRunning("changed", 1);
+  }
+
+  private void submitOf(String name, String cpu) {
+    api.submit(
+        """
+        apiVersion: batch/v1
+        kind: Job
+        metadata: {name: %s, labels: {kueue.x-k8s.io/queue-name: lq}}
+        spec:
+          template:
+            metadata: {annotations: {sluice.dev/run-for: "10m"}}
+            spec:
+              restartPolicy: Never
+              containers: [{name: main, image: none, resources: {requests: {cpu: %s}}}]
+        """
+            .formatted(name, cpu));
+  }
+
   @Test
   void aClusterQueueAndItsFlavorAreHeldWhileTheyAreInUse() {
     api.givenQueues(1);
