@@ -328,7 +328,10 @@ class ChartValuesIT {
     assertThat(rendered(values).keySet()).noneMatch(object -> object.startsWith("Ingress"));
   }
 
-  /** Helm prints notes with a cluster only, so that here an object has them. */
+  /**
+   * Helm prints notes with a cluster only, so that here an object has them (changes of 0.20,
+   * section 7).
+   */
   @Test
   void whatDoesNothingIsTold() throws Exception {
     Path chart = chartWithNotesAsAnObject();

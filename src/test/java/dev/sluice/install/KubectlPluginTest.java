@@ -378,6 +378,7 @@ class KubectlPluginTest {
             "delete workloads.kueue.x-k8s.io -n team x y");
   }
 
+  /** Changes of 0.20, section 7. */
   @Test
   void listsAreFiltered() throws Exception {
     answer("queues", "Q team/lq pool\nQ team/other big\n");

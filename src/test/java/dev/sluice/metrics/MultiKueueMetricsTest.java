@@ -94,7 +94,7 @@ class MultiKueueMetricsTest {
             "multikueue_unreadable_objects_total{cluster=\"onsite\",replica_role=\"leader\"} 2.0");
   }
 
-  /** The metrics of API 0.20 (docs/metrics.md#worker-clusters). */
+  /** The metrics of API 0.20 (docs/metrics.md#worker-clusters) (changes of 0.20, section 7). */
   @Test
   void evictionsAreCountedByReasonAndTheStatusOfAQueuesClustersIsTold() {
     metrics.evicted("cq", "onsite", "Preempted");

@@ -239,6 +239,7 @@ class QueueControllersTest {
     await().until(() -> get(ClusterQueue.class, "pool").getStatus() != null);
   }
 
+  /** Changes of 0.20, section 2: not those that a manager sent. */
   @Test
   void aNewValueOfAPriorityClassReachesItsUnfinishedWorkloads() {
     // given

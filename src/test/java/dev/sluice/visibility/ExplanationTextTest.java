@@ -75,6 +75,7 @@ class ExplanationTextTest {
     assertThat(ExplanationText.message(told)).hasSize(32768);
   }
 
+  /** Changes of 0.20, section 7: event Admitted has the time since the reservation. */
   @Test
   void theReservationTellsTheFlavorsThatWereConsidered() {
     FlavorAttempt borrowed = new FlavorAttempt("workers", "spot", 1, List.of());

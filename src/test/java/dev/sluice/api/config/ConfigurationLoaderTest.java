@@ -33,6 +33,7 @@ class ConfigurationLoaderTest {
   private static final String OLD_HEAD =
       "apiVersion: config.kueue.x-k8s.io/v1beta1\nkind: Configuration\n";
 
+  /** Changes of 0.20, section 3: 1000 requests per second and at once. */
   @Test
   void withoutFileEveryDefaultApplies() throws Exception {
     Configuration c =
@@ -362,6 +363,7 @@ class ConfigurationLoaderTest {
     assertThat(c.effective()).contains("TOKEN").doesNotContain("hidden");
   }
 
+  /** Among others, changes of 0.20, section 1: nothing else counts as pods. */
   @ParameterizedTest
   @CsvSource(
       delimiter = '|',
@@ -911,6 +913,7 @@ class ConfigurationLoaderTest {
     assertThat(problems(HEAD, flag)).singleElement().asString().startsWith(message);
   }
 
+  /** Changes of 0.20, section 4. */
   @ParameterizedTest
   @CsvSource({
     "RecomputeAssignmentUponPreemptionTargetsOverlap, false",
@@ -1011,7 +1014,10 @@ class ConfigurationLoaderTest {
                         Resources.DeviceSource.Kind.COUNTER, "c", "d", "true"))));
   }
 
-  /** Files that spell out every gate come from whoever switches from Kueue 0.20. */
+  /**
+   * Files that spell out every gate come from whoever switches from Kueue 0.20 (changes of 0.20,
+   * section 4).
+   */
   @Test
   void fileThatSpellsOutEveryDefaultOfTheApiIsAFileThatSaysNothing() throws Exception {
     String gates =

@@ -88,6 +88,7 @@ class ConversionRoundTripIT {
     assertThat(content(before)).isEqualTo(content(journey.object()));
   }
 
+  /** Changes of 0.20, section 3. */
   @ParameterizedTest
   @MethodSource("olderObjects")
   void anObjectOfAnOlderVersionComesBackAsItWasAfterAWriteInTheStoredOne(Journey old) {

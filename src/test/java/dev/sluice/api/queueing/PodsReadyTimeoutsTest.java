@@ -11,6 +11,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** docs/workload-lifecycle.md#time-outs-of-a-single-workload. */
 class PodsReadyTimeoutsTest {
 
+  /** Changes of 0.20, section 4: WorkloadLevelWaitForPodsReady. */
   @Test
   void eitherTimeMayBeSaid() {
     assertThat(PodsReadyTimeouts.parse("{\"timeoutSeconds\": 90, \"recoveryTimeoutSeconds\": 0}"))

@@ -335,6 +335,7 @@ class ProvisioningRequestIT {
     assertThat(jobs.find(REQUEST, queue.request("bare", 1))).isPresent();
   }
 
+  /** Changes of 0.20, section 4: EnforceProvisioningPodTemplateContents. */
   @Test
   void aPodTemplateOfSomebodyElseWithTheSameNameIsReplaced() {
     queue.withCheck("").withQueues();

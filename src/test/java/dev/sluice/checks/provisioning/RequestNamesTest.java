@@ -12,6 +12,7 @@ class RequestNamesTest {
     assertThat(RequestNames.template("wl-check-2", "main")).isEqualTo("ppt-wl-check-2-main");
   }
 
+  /** Changes of 0.20, section 1. */
   @Test
   void longNamesAreCutAndToldApartByADigest() {
     String workload = "w".repeat(239);

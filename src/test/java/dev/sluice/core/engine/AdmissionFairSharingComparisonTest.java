@@ -144,6 +144,7 @@ class AdmissionFairSharingComparisonTest {
     return admitted;
   }
 
+  /** Changes of 0.20, section 4. */
   @ParameterizedTest
   @CsvSource({
     "1, true, ADMISSION",

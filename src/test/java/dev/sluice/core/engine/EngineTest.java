@@ -56,7 +56,10 @@ class EngineTest {
     assertThat(schedulerFixture.admitted()).containsExactly("small");
   }
 
-  /** Whatever quota of the covered resource says, no other quota will ever cover the rest. */
+  /**
+   * Whatever quota of the covered resource says, no other quota will ever cover the rest (changes
+   * of 0.20, section 1).
+   */
   @Test
   void aRequestForCoveredAndUncoveredResourcesMatchesNoFlavor() {
     schedulerFixture.flavor("f");

@@ -79,6 +79,7 @@ class HeadOrderTest {
     assertThat(fixture.admitted()).containsExactlyInAnyOrder("first", "second");
   }
 
+  /** Changes of 0.20, section 4: PrioritizePreemptorWorkloads. */
   @ParameterizedTest
   @CsvSource({"false, false, other", "false, true, preemptor", "true, true, preemptor"})
   void preemptorsComeFirstWithTheGate(boolean fair, boolean preemptorsFirst, String first) {

@@ -123,6 +123,7 @@ class PreemptionConfigTest {
     return fixture.preempted();
   }
 
+  /** Changes of 0.20, section 6. */
   @Test
   void anEmptyConfigAddsNone() {
     queue("q", "", 2);
@@ -172,6 +173,7 @@ class PreemptionConfigTest {
     return fixture.preempted();
   }
 
+  /** Changes of 0.20, section 6. */
   @Test
   void theParentCohortContainsItsQueuesInsideNominalQuota() {
     assertThat(preemptsInTree(anywhere(Scope.WITHIN_PARENT_COHORT)))
@@ -229,6 +231,7 @@ class PreemptionConfigTest {
         Map.of(), Optional.empty(), 0, Optional.of(new LocalQueueId("ns", localQueue)));
   }
 
+  /** Changes of 0.20, section 6. */
   @Test
   void selectorsAreUnited() {
     queue(
@@ -248,6 +251,7 @@ class PreemptionConfigTest {
             "by-rank for comes: InClusterQueue", "by-priority for comes: InClusterQueue");
   }
 
+  /** Changes of 0.20, section 6. */
   @Test
   void rulesForShortQuotaAreTriedAfterThePolicies() {
     PreemptionPolicies lower =
@@ -274,6 +278,7 @@ class PreemptionConfigTest {
             "same for large: InClusterQueue", "small for large: InClusterQueue");
   }
 
+  /** Changes of 0.20, section 6. */
   @Test
   void rulesForTopologyDontHelpAgainstShortQuota() {
     assertThat(

@@ -67,6 +67,7 @@ class FairShareCalculatorTest {
     assertThat(shares.of(use("a", cpu, 5))).isEqualTo(DominantResourceShare.NONE);
   }
 
+  /** Changes of 0.20, section 1. */
   @Test
   void aShareIsNeverNegative() {
     queue("a", "co", 0, "0.000001");

@@ -90,6 +90,7 @@ class PartialSlicesTest {
     return placement instanceof Placement.Placed(var pods, var leader) ? text(pods) : "none";
   }
 
+  /** Changes of 0.20, section 4: TASPartialSlices. */
   @ParameterizedTest
   @CsvSource({
     // ten pods in slices of four: 4, 4 and 2

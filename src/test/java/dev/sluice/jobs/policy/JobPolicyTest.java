@@ -97,6 +97,7 @@ class JobPolicyTest {
       assertThat(decide(job().deleting())).isEmpty();
     }
 
+    /** Changes of 0.20, section 7. */
     @Test
     void aMissingPriorityClassIsWarnedOfAndWaitedFor() {
       List<JobAction> actions = decide(job().label(KueueConstants.PRIORITY_CLASS, "urgent"));
@@ -244,7 +245,10 @@ class JobPolicyTest {
           .hasToString("{\"spec\":{\"priority\":0,\"priorityClassRef\":null}}");
     }
 
-    /** An invalid reference would be written: the class can't be taken away with the quota kept. */
+    /**
+     * An invalid reference would be written: the class can't be taken away with the quota kept
+     * (changes of 0.20, section 2).
+     */
     @Test
     void aPriorityClassThatIsRemovedWhileQuotaIsReservedStays() {
       given(workloadOf(job()).workloadPriorityClass("urgent").reserved("plain"));

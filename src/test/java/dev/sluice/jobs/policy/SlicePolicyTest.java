@@ -169,7 +169,10 @@ class SlicePolicyTest {
     assertThat(resize.waitsForPods()).isFalse();
   }
 
-  /** docs/elastic-jobs.md#slices: the label of the job is that of all its slices. */
+  /**
+   * docs/elastic-jobs.md#slices: the label of the job is that of all its slices (changes of 0.20,
+   * section 2).
+   */
   @Test
   void aReplacementFollowsTheLabelOfItsJob() {
     cluster.workloadPriorityClass("urgent", 100);

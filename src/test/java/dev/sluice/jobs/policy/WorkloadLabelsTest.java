@@ -14,7 +14,7 @@ import org.junit.jupiter.api.Test;
 /** The labels that a Workload takes from its job. */
 class WorkloadLabelsTest {
 
-  /** docs/workload-semantics.md#creation-of-workloads. */
+  /** docs/workload-semantics.md#creation-of-workloads (changes of 0.20, section 4). */
   @Test
   void theUidOfTheJobIsThatOfWhatMadeIt() {
     JobOptions options = JobOptions.defaults("kueue-system");

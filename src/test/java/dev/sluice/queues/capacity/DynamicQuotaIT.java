@@ -130,6 +130,7 @@ class DynamicQuotaIT {
         .contains("metadata.annotations[sluice.dev/capacity-reserve]: \"much\": must be");
   }
 
+  /** Changes of 0.20, section 5. */
   @Test
   void theSchemaRefusesWhatCantBe(TestCluster own) {
     provider("example.com/budget", "");

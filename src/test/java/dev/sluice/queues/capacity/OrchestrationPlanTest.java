@@ -52,6 +52,7 @@ class OrchestrationPlanTest {
   private final Map<String, ClusterQueue> queues = new LinkedHashMap<>();
   private final Map<String, Cohort> cohorts = new LinkedHashMap<>();
 
+  /** Changes of 0.20, section 5: shares are in proportion to nominal quotas. */
   @Test
   void capacityIsAddedUpAndHandedOut() {
     provider("one", Map.of("cpu", "10", "memory", "1Gi"));
@@ -118,6 +119,7 @@ class OrchestrationPlanTest {
     assertThat(shares(plan())).isEqualTo(Map.of("ClusterQueue q", "0"));
   }
 
+  /** Changes of 0.20, section 5. */
   @Test
   void aProviderThatIsNotReadyLeavesQuotasAsTheyAre() {
     provider("one", Map.of("cpu", "2"));
@@ -140,6 +142,7 @@ class OrchestrationPlanTest {
     assertThat(plan().wanted(reference("ClusterQueue", "q"), written)).isNull();
   }
 
+  /** Changes of 0.20, section 5. */
   @Test
   void tooMuchToAddUpClearsTheCapacity() {
     provider("wide", amounts("r", 64));
@@ -185,6 +188,7 @@ class OrchestrationPlanTest {
         .isEqualTo("false Misconfigured false EffectiveCapacityNotComputed");
   }
 
+  /** Changes of 0.20, section 5. */
   @Test
   void theOrchestratorOfAnAncestorWins() {
     provider("one", Map.of("cpu", "2"));
@@ -205,6 +209,7 @@ class OrchestrationPlanTest {
         .containsExactly("above");
   }
 
+  /** Changes of 0.20, section 5. */
   @Test
   void quotasOfSomebodyElseAreNotTouched() {
     provider("one", Map.of("cpu", "2"));
@@ -222,6 +227,7 @@ class OrchestrationPlanTest {
     assertThat(plan.wanted(reference("ClusterQueue", "q"), foreign)).isEqualTo(foreign);
   }
 
+  /** Changes of 0.20, section 5. */
   @Test
   void withoutARootTheCapacityIsOnlyShown() {
     provider("one", Map.of("cpu", "2"));

@@ -29,6 +29,7 @@ class ProviderCapacityTest {
 
   private final List<ClusterNode> nodes = new ArrayList<>();
 
+  /** Changes of 0.20, section 5. */
   @Test
   void readyAndSchedulableNodesOfTheFlavorCount() {
     node(Map.of("pool", "spot", "zone", "a"), true, Map.of("cpu", 4_000L, "memory", 1L << 30));

@@ -23,6 +23,7 @@ class EffectiveQuotasMapperTest {
       status: {%s}
       """;
 
+  /** Changes of 0.20, section 5. */
   @Test
   void effectiveQuotasCountWhereThereAreAny() {
     ClusterQueue queue = queue("effectiveQuotas: {resourceGroups: " + GROUPS.formatted(7) + "}");
@@ -35,6 +36,7 @@ class EffectiveQuotasMapperTest {
     assertThat(new EffectiveQuotasMapper(false).applied(queue)).isSameAs(queue);
   }
 
+  /** Changes of 0.20, section 5: an empty list is a valid override. */
   @Test
   void anEmptyListIsNoQuota() {
     assertThat(

@@ -162,7 +162,10 @@ class KindRulesTest {
         .hasSize(1);
   }
 
-  /** docs/ray.md#what-is-refused: gate RayServiceValidateUpgradeStrategy. */
+  /**
+   * docs/ray.md#what-is-refused: gate RayServiceValidateUpgradeStrategy (changes of 0.20, section
+   * 2).
+   */
   @Test
   void aServiceMakesNoSecondClusterUnlessItIsElastic() {
     JsonNode service = ray("RayService", "/spec/rayClusterConfig");

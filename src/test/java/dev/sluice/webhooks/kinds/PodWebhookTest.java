@@ -252,7 +252,7 @@ class PodWebhookTest {
                 + "\"value\":\"3\"}");
   }
 
-  /** docs/pods.md#groups: gate WaitForPodsReadyMaxNotReady. */
+  /** docs/pods.md#groups: gate WaitForPodsReadyMaxNotReady (changes of 0.20, section 4). */
   @Test
   void theNumberOfPodsThatNeedNotBeReadyIsANumber() {
     JsonNode pod =
@@ -490,8 +490,8 @@ class PodWebhookTest {
     assertThat(messages(rules::validate, update(GROUPED, last))).isEmpty();
     assertThat(messages(rules::validate, update(last, edited(last, set(key, "\"true\"")))))
         .containsExactly(
-            "metadata.annotations[kueue.x-k8s.io/retriable-in-group]: Forbidden: must stay \"false\""
-                + " once it is");
+            "metadata.annotations[kueue.x-k8s.io/retriable-in-group]: Forbidden: must stay"
+                + " \"false\" once it is");
     assertThat(messages(rules::validate, update(last, GROUPED))).hasSize(1);
   }
 

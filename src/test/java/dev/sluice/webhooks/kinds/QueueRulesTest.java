@@ -258,6 +258,7 @@ class QueueRulesTest {
         .orElseThrow();
   }
 
+  /** Changes of 0.20, section 3: with the gate they aren't. */
   @Test
   void flavorsOfChecksThatWereWrongBeforeAreToleratedWhileTheFlavorsStay() {
     JsonNode before =
@@ -314,6 +315,7 @@ class QueueRulesTest {
                     .endsWith("field is immutable"));
   }
 
+  /** Changes of 0.20, section 3. */
   @ParameterizedTest
   @CsvSource({"32, true", "33, false"})
   void concurrentAdmissionHasThirtyTwoFlavors(int count, boolean allowed) {

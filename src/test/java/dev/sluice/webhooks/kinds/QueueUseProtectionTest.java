@@ -163,6 +163,7 @@ class QueueUseProtectionTest {
     return WebhookKind.all().stream().filter(kind -> !kind.isOwn());
   }
 
+  /** Changes of 0.20, section 7: whoever changes a job passes the checks of whoever creates one. */
   @ParameterizedTest
   @MethodSource("jobKinds")
   void jobsOfAllKindsAreJudgedWhenCreatedAndWhenChanged(WebhookKind kind) {

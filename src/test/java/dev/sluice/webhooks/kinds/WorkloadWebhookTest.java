@@ -71,6 +71,7 @@ class WorkloadWebhookTest {
     assertThat(messages(rules::validate, updateStatus(ADMITTED, PENDING))).isEmpty();
   }
 
+  /** Changes of 0.20, section 2: slices and subgroups, and quota without an admission. */
   @ParameterizedTest
   @CsvSource(
       delimiter = '|',
@@ -356,6 +357,7 @@ class WorkloadWebhookTest {
     assertThat(messages(rules::validate, update(before, shrunk))).isEmpty();
   }
 
+  /** Changes of 0.20, section 2. */
   @Test
   void missingAdmissionIsToleratedWhereItWasMissingBefore() {
     JsonNode broken = edited(ADMITTED, set("/status/admission", "null"));

@@ -67,6 +67,7 @@ class DeviceCountingTest {
     assertThat(charge.amounts()).isEqualTo(Map.of("gpus", 6L, "nics", 2L));
   }
 
+  /** Changes of 0.20, section 4. */
   @Test
   void adminAccessIsFree() {
     DeviceCharge charge =
@@ -549,6 +550,7 @@ class DeviceCountingTest {
     assertThat(charge(given(sized(1, 1)).slice(incomplete), ONE, PLAIN).unresolved()).hasSize(1);
   }
 
+  /** Changes of 0.20, section 4: KueueDRADeviceTaints. */
   @Test
   void taintsCountWithTheGateOnly() {
     assertThat(charge(given(sized(3, 1)).slice(SLICES), ONE, PLAIN).unresolved()).isEmpty();

@@ -52,6 +52,7 @@ class ResourceTransformerTest {
                   Map.of("example.com/credits", BigDecimal.ONE)),
               new Transformation("example.com/nothing", true, "", Map.of())));
 
+  /** Changes of 0.20, section 1: excluded resources are inputs and factors, too. */
   @ParameterizedTest
   @CsvSource(
       delimiter = '|',

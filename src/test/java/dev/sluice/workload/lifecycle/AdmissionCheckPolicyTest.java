@@ -147,6 +147,7 @@ class AdmissionCheckPolicyTest {
     assertThat(status.get("admissionChecks")).hasSize(1);
   }
 
+  /** Changes of 0.20, section 2: the pause begins with the eviction and doesn't delay it. */
   @ParameterizedTest
   @ValueSource(booleans = {true, false})
   void retrySendsItBackForAsLongAsTheCheckAsks(boolean admitted) {
@@ -213,6 +214,7 @@ class AdmissionCheckPolicyTest {
     assertThat(condition(status, "Requeued")).isEqualTo("True BackoffFinished");
   }
 
+  /** Changes of 0.20, section 2. */
   @ParameterizedTest
   @ValueSource(booleans = {true, false})
   void rejectionDeactivatesIt(boolean admitted) {

@@ -330,6 +330,7 @@ class LifecyclePolicyTest {
           .containsExactly("EvictedDueToDeactivatedDueToRequeuingLimitExceeded");
     }
 
+    /** Changes of 0.20, section 2: whatever the Workload was deactivated for. */
     @ParameterizedTest
     @CsvSource({"Deactivated", "DeactivatedDueToRequeuingLimitExceeded"})
     void endsWhenItIsActiveAgain(String reason) {
@@ -497,6 +498,7 @@ class LifecyclePolicyTest {
       assertThat(decide(keptOut, unresolved)).isEqualTo(LifecycleAction.NOTHING);
     }
 
+    /** Changes of 0.20, section 4: DRAResourcesResolved. */
     @Test
     void letItQueueWhenTheyAreResolved() {
       GivenWorkload keptOut =

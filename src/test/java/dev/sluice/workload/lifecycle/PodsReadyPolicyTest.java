@@ -33,7 +33,8 @@ class PodsReadyPolicyTest {
   private Optional<WaitForPodsReady.WorkloadLevel> workloadLevel = Optional.empty();
 
   /**
-   * docs/workload-lifecycle.md#time-outs-of-a-single-workload: gate WorkloadLevelWaitForPodsReady.
+   * docs/workload-lifecycle.md#time-outs-of-a-single-workload: gate WorkloadLevelWaitForPodsReady
+   * (changes of 0.20, section 4).
    */
   @Test
   void haveTheTimeThatTheirWorkloadSaysUpToTheLongest() {

@@ -90,6 +90,7 @@ class PodRequestsTest {
         .isEqualTo(Map.of("cpu", 7000L));
   }
 
+  /** Changes of 0.20, section 1. */
   @Test
   void amountsOfThePodCountWhereTheyAreMoreThanTheSumOfContainers() {
     assertThat(
@@ -113,6 +114,7 @@ class PodRequestsTest {
         .isEqualTo(Map.of("cpu", 6250L));
   }
 
+  /** Changes of 0.20, section 1. */
   @Test
   void negativeRequestsCountZero() {
     assertThat(
@@ -127,6 +129,7 @@ class PodRequestsTest {
         .isEqualTo(Map.of("cpu", 3000L, "memory", 0L));
   }
 
+  /** Changes of 0.20, section 1. */
   @Test
   void ownLimitsStandInForAbsentRequestsBeforeDefaultRequests() {
     LimitRange range =
@@ -222,6 +225,7 @@ class PodRequestsTest {
     assertThat(rules.pod()).isEqualTo(ItemRules.NONE);
   }
 
+  /** Changes of 0.20, section 1: sums saturate. */
   @Test
   void whatIsTooLargeSaturates() {
     assertThat(

@@ -598,6 +598,7 @@ class AdmissionTest {
       assertThat(schedulerEvents).isEmpty();
     }
 
+    /** Changes of 0.20, section 2. */
     @Test
     void tellsWhatWaitsAnewWhenTheRulesOfItsNamespaceChange() {
       given(SAMPLE);

@@ -194,7 +194,7 @@ class WorkloadPlacementTest {
     assertThat(plan(waiting())).isEqualTo(PlacementPlan.nothing());
   }
 
-  /** A worker whose job is gone did not run it to its end. */
+  /** A worker whose job is gone did not run it to its end (changes of 0.20, section 2). */
   @Test
   void anOwnerThatIsGoneInTheWorkerIsNoEnd() {
     has("b", finished("OwnerNotFound"));

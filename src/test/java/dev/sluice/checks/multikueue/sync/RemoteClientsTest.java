@@ -17,7 +17,10 @@ import org.junit.jupiter.api.Test;
 /** The clients of worker clusters. */
 class RemoteClientsTest {
 
-  /** docs/configuration.md#fields: gate MultiKueueReuseClientConnectionConfigForWorkers. */
+  /**
+   * docs/configuration.md#fields: gate MultiKueueReuseClientConnectionConfigForWorkers (changes of
+   * 0.20, section 3).
+   */
   @Test
   void allWorkersShareOneLimitOfTheRate() throws IOException {
     try (PlayedApi one = new PlayedApi();

@@ -139,6 +139,7 @@ class LeaderWorkerSetsTest {
         .contains("\"kueue.x-k8s.io/role-hash\":\"leader\"");
   }
 
+  /** Changes of 0.20, section 2. */
   @Test
   void aPodOfAnOldRevisionIsLetGoWhereARolloutWaitsForIt() {
     assertThat(needed(pod(1, 2, "{}"), "new").orElseThrow().body())

@@ -47,6 +47,7 @@ class DeploymentUidsTest {
         .job();
   }
 
+  /** Changes of 0.20, section 4: DeploymentJobUIDLabel. */
   @Test
   void thePodOfAReplicaSetIsThatOfItsDeployment() throws IOException {
     try (PlayedApi api = new PlayedApi();

@@ -90,7 +90,7 @@ class PodGroupPolicyTest {
                   + "{\"apiVersion\":\"v1\",\"kind\":\"Pod\",\"name\":\"c\",\"uid\":\"uid-of-c\"}]");
     }
 
-    /** docs/pods.md#groups: gate PodGroupSchedulingShapeOrdering. */
+    /** docs/pods.md#groups: gate PodGroupSchedulingShapeOrdering (changes of 0.20, section 4). */
     @Test
     void hasItsPodSetsInTheOrderOfTheirShapesWhateverTheyAreCalled() {
       String small = "[{name: c, resources: {requests: {cpu: 1}}}]";
@@ -524,7 +524,10 @@ class PodGroupPolicyTest {
       assertThat(condition(status, "PodsReady")).isEqualTo("True Started");
     }
 
-    /** docs/pods.md#groups: gate PodIntegrationCountSucceededPodsAsReady. */
+    /**
+     * docs/pods.md#groups: gate PodIntegrationCountSucceededPodsAsReady (changes of 0.20, section
+     * 4).
+     */
     @Test
     void doesNotCountSucceededPodsAsReadyWithoutTheGate() {
       rules = rules(true).with(FeatureGate.POD_INTEGRATION_COUNT_SUCCEEDED_PODS_AS_READY, false);
@@ -542,7 +545,7 @@ class PodGroupPolicyTest {
       assertThat(condition(status, "PodsReady")).isEqualTo("False WaitForRecovery");
     }
 
-    /** docs/pods.md#groups: gate WaitForPodsReadyMaxNotReady. */
+    /** docs/pods.md#groups: gate WaitForPodsReadyMaxNotReady (changes of 0.20, section 4). */
     @Test
     void isReadyWithoutThePodsThatNeedNotBeReady() {
       GivenPod[] pods = {
@@ -988,6 +991,7 @@ class PodGroupPolicyTest {
       assertThat(given(workload("worker", 2).deleting())).isEmpty();
     }
 
+    /** Changes of 0.20, section 2. */
     @Test
     void aWorkloadWhosePodsAreAllGoneWaitsForOthersAndGivesItsQuotaBackWhenItWasSentBack() {
       GivenGroupWorkload evicted = workload("worker", 2).admitted("spot").evicted("Preempted", "");

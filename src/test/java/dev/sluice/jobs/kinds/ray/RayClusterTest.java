@@ -88,6 +88,7 @@ class RayClusterTest {
         .containsExactly("head=1", "a=100", "b=6", "c=5");
   }
 
+  /** Changes of 0.20, section 1. */
   @Test
   void aHeadWithoutContainersIsRefused() {
     assertThat(kind.validate(CLUSTER, false)).isEmpty();

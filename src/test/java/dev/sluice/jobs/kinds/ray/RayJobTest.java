@@ -181,6 +181,7 @@ class RayJobTest {
         .isEmpty();
   }
 
+  /** Changes of 0.20, section 1: it gives its quota back. */
   @Test
   void aJobThatIsNotValidIsOnHold() {
     assertThat(in("Running").handling().hold()).isEmpty();

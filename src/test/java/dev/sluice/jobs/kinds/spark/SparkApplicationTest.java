@@ -156,6 +156,7 @@ class SparkApplicationTest {
         .isEqualTo(yaml("{cpu: '1', memory: 896Mi}"));
   }
 
+  /** Changes of 0.20, section 1. */
   @ParameterizedTest
   @CsvSource({
     "512m, 896Mi",
@@ -227,6 +228,7 @@ class SparkApplicationTest {
     return template(job, podSet).findValue("requests");
   }
 
+  /** Changes of 0.20, section 1: memory in another form than Java's, too. */
   @ParameterizedTest
   @CsvSource(
       delimiter = '|',

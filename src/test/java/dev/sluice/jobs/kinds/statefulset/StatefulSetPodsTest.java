@@ -179,7 +179,7 @@ class StatefulSetPodsTest {
     return released;
   }
 
-  /** The label of managed pods and the finalizer stay. */
+  /** The label of managed pods and the finalizer stay (changes of 0.20, section 2). */
   @Test
   void aPodOfTheOldRevisionLosesItsGatesAloneDuringARolloutThatNobodyAdmitted() {
     assertThat(needed(set(ROLLOUT), false, pod())).contains(released());

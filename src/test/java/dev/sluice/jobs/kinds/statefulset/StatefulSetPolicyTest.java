@@ -265,6 +265,7 @@ class StatefulSetPolicyTest {
     assertThat(decide(drained, workload(created, with("/status", ON_HOLD)))).isEmpty();
   }
 
+  /** Changes of 0.20, section 2. */
   @Test
   void scaledUpFromZeroTheWorkloadIsRewrittenAndThenQueuedAgain() {
     CachedWorkload held = workload(created(set()), with("/status", ON_HOLD));
