@@ -2,6 +2,7 @@ package dev.sluice.webhooks.kinds;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.sluice.api.KueueConstants;
+import dev.sluice.api.config.FeatureGate;
 import dev.sluice.api.json.JsonFields;
 import dev.sluice.api.queueing.AllowedSubjects;
 import dev.sluice.webhooks.review.AdmissionFunction;
@@ -9,6 +10,7 @@ import dev.sluice.webhooks.review.AdmissionRequest;
 import dev.sluice.webhooks.review.AdmissionResult;
 import dev.sluice.webhooks.review.FieldErrors;
 import dev.sluice.webhooks.review.FieldPath;
+import dev.sluice.webhooks.review.NumberReader;
 import dev.sluice.webhooks.rules.ClusterLookup;
 import dev.sluice.webhooks.rules.JobDefaults;
 import dev.sluice.webhooks.rules.JobMetadata;
@@ -28,6 +30,7 @@ final class QueueUseProtection implements AdmissionFunction {
 
   private final ClusterLookup cluster;
   private final Subject subject;
+  private final boolean boosts;
   private final JobDefaults defaults;
   private final AdmissionFunction function;
 
@@ -48,6 +51,7 @@ final class QueueUseProtection implements AdmissionFunction {
       AdmissionFunction function) {
     this.cluster = cluster;
     this.subject = subject;
+    this.boosts = settings.isOn(FeatureGate.PRIORITY_BOOST);
     this.defaults =
         subject == Subject.POD
             ? new JobDefaults(settings, cluster, JobDefaults::hasMadeUpOwner)
@@ -78,22 +82,39 @@ final class QueueUseProtection implements AdmissionFunction {
     QueueUse before = QueueUse.ofWorkload(request.oldObject());
     FieldPath classPath = SPEC.child("priorityClassRef").child("name");
     judge(request, use, before, new Paths(SPEC.child("queueName"), classPath), errors);
-    JsonNode priority = JsonFields.at(request.object(), "spec", "priority");
-    if (!priority.equals(JsonFields.at(request.oldObject(), "spec", "priority"))) {
-      cluster.restrictedClassesUpTo(priority.asLong(), use.priorityClass()).stream()
+    long priority = priority(request.object());
+    if (priority != priority(request.oldObject())) {
+      FieldPath path =
+          boost(request.object()) == boost(request.oldObject())
+              ? SPEC.child("priority")
+              : JobMetadata.ANNOTATIONS.key(KueueConstants.PRIORITY_BOOST);
+      cluster.restrictedClassesUpTo(priority, use.priorityClass()).stream()
           .filter(each -> !mayUse(request, cluster.allowedInPriorityClass(each)))
           .min(String::compareTo)
           .filter(each -> !cluster.isOperator(request.user()))
           .ifPresent(
               each ->
                   errors.forbidden(
-                      SPEC.child("priority"),
+                      path,
                       refusal(
                           request,
                           cluster.allowedInPriorityClass(each),
                           "priority of WorkloadPriorityClass",
                           each)));
     }
+  }
+
+  /** The priority that counts: whoever may write the boost gives as much by it as by the field. */
+  private long priority(JsonNode workload) {
+    return JsonFields.at(workload, "spec", "priority").asLong() + boost(workload);
+  }
+
+  private long boost(JsonNode workload) {
+    return boosts
+        ? NumberReader.int32(
+                JsonFields.annotations(workload).getOrDefault(KueueConstants.PRIORITY_BOOST, ""))
+            .orElse(0)
+        : 0;
   }
 
   private void judgeJob(AdmissionRequest request, FieldErrors errors) {

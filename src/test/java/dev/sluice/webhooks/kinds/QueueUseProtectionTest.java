@@ -123,7 +123,10 @@ class QueueUseProtectionTest {
   }
 
   private List<String> refusals(String path, AdmissionRequest request) {
-    AdmissionFunction function = Objects.requireNonNull(functions.get(path));
+    return refusals(Objects.requireNonNull(functions.get(path)), request);
+  }
+
+  private static List<String> refusals(AdmissionFunction function, AdmissionRequest request) {
     return Reviews.messages(function.review(request)).stream()
         .filter(message -> message.contains("may not use") || message.contains("exist yet"))
         .toList();
@@ -338,6 +341,44 @@ class QueueUseProtectionTest {
     assertThat(created(path, "bob", workload("priority: 99"))).isEmpty();
     assertThat(created(path, "ann", workload("priority: 100"))).isEmpty();
     assertThat(created(path, "operator", workload("priority: 100"))).isEmpty();
+  }
+
+  /**
+   * Changes of 0.20, section 7: whoever changes a Workload passes the same checks for every
+   * annotation.
+   */
+  @Test
+  void aBoostGivesNoPriorityOfAClassThatItsWriterMayNotUse() {
+    String path = "/validate-kueue-x-k8s-io-v1beta2-workload";
+    AdmissionFunction boosting =
+        Objects.requireNonNull(
+            Webhooks.functions(Reviews.settings("PriorityBoost"), new Cluster()).get(path));
+    JsonNode plain = boosted("60", "0");
+    JsonNode high = boosted("60", "40");
+
+    assertThat(refusals(boosting, request("bob", plain, high)))
+        .singleElement()
+        .asString()
+        .startsWith(
+            "metadata.annotations[kueue.x-k8s.io/priority-boost]: Forbidden: user \"bob\" may not"
+                + " use priority of WorkloadPriorityClass \"gold\"");
+    assertThat(refusals(boosting, request("bob", MissingNode.getInstance(), high))).hasSize(1);
+    assertThat(refusals(boosting, request("bob", high, boosted("61", "40"))))
+        .singleElement()
+        .asString()
+        .startsWith("spec.priority: Forbidden");
+    assertThat(refusals(boosting, request("bob", plain, boosted("60", "39")))).isEmpty();
+    assertThat(refusals(boosting, request("bob", high, boosted("70", "30")))).isEmpty();
+    assertThat(refusals(boosting, request("ann", plain, high))).isEmpty();
+    assertThat(refusals(boosting, request("operator", plain, high))).isEmpty();
+    assertThat(refusals(path, request("bob", plain, high))).as("without the gate").isEmpty();
+  }
+
+  private static JsonNode boosted(String priority, String boost) {
+    return yaml(
+        "{kind: Workload, metadata: {name: x, namespace: team, annotations:"
+            + " {kueue.x-k8s.io/priority-boost: '%s'}}, spec: {podSets: [], priority: %s}}"
+                .formatted(boost, priority));
   }
 
   private static JsonNode workload(String field) {
