@@ -188,7 +188,7 @@ public record MultiKueueRules(
    * These rules, for jobs that their controller deletes some time after their end: the job in the
    * worker isn't, or it could be gone before the manager saw how it ended.
    *
-   * @param field path of the field that says when
+   * @param field path of the field that says when, or what is deleted
    */
   public MultiKueueRules keptAfterItsEnd(List<String> field) {
     return dropping(new Dropped(List.of(field), List.of()));

@@ -42,6 +42,7 @@ public final class RayJob extends RayClusterOwner {
   public Optional<MultiKueueRules> multiKueue() {
     return Optional.of(
         MultiKueueRules.byStatus(managedByField(), suspendField())
+            .keptAfterItsEnd(List.of("spec", "deletionStrategy"))
             .withPodFields("rayClusterStatus", "jobDeploymentStatus", "jobStatus")
             .resizedBy(pods()::resize));
   }

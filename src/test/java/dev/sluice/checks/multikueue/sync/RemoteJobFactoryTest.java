@@ -11,9 +11,10 @@ import dev.sluice.jobs.kinds.BuiltInIntegrations;
 import dev.sluice.jobs.kinds.batch.BatchJob;
 import dev.sluice.jobs.kinds.leaderworkerset.LeaderWorkerSets;
 import dev.sluice.jobs.kinds.ray.RayCluster;
+import dev.sluice.jobs.kinds.ray.RayJob;
 import java.time.Instant;
 import java.util.List;
-import java.util.Set;
+import java.util.Map;
 import org.junit.jupiter.api.Test;
 
 /** A Job in the manager, and what is made of it in a worker and back. */
@@ -64,27 +65,34 @@ class RemoteJobFactoryTest {
    */
   @Test
   void noWorkerDeletesAJobByItselfWhenItHasEnded() throws Exception {
+    Map<String, String> fields =
+        Map.of(
+            "batch", "/spec/ttlSecondsAfterFinished",
+            "jobset.x-k8s.io", "/spec/ttlSecondsAfterFinished",
+            "kubeflow.org", "/spec/runPolicy/ttlSecondsAfterFinished");
     List<JobKindDescription> kinds =
         BuiltInIntegrations.descriptions().stream()
-            .filter(
-                kind ->
-                    Set.of("batch", "jobset.x-k8s.io", "kubeflow.org")
-                        .contains(kind.kind().group()))
+            .filter(kind -> fields.containsKey(kind.kind().group()))
             .toList();
     assertThat(kinds).hasSize(8);
     for (JobKindDescription kind : kinds) {
-      String policy = kind.kind().group().equals("kubeflow.org") ? "/spec/runPolicy" : "/spec";
-      ObjectNode job = job().deepCopy();
-      job.withObject(policy).put("ttlSecondsAfterFinished", 0).put("backoffLimit", 3);
-
-      JsonNode copied =
-          RemoteJobFactory.copy(
-                  MultiKueueKind.of(kind).orElseThrow(), job, "a", new OriginLabel("here", true))
-              .at(policy);
-
-      assertThat(copied.has("ttlSecondsAfterFinished")).as(kind.kind().kind()).isFalse();
-      assertThat(copied.path("backoffLimit").asInt()).isEqualTo(3);
+      assertNotSent(kind, fields.getOrDefault(kind.kind().group(), ""));
     }
+    // its policies may be to delete the RayJob itself
+    assertNotSent(new RayJob(), "/spec/deletionStrategy");
+  }
+
+  private static void assertNotSent(JobKindDescription kind, String field) throws Exception {
+    String parent = field.substring(0, field.lastIndexOf('/'));
+    ObjectNode job = job().deepCopy();
+    job.withObject(parent).put(field.substring(parent.length() + 1), 0).put("backoffLimit", 3);
+
+    ObjectNode copy =
+        RemoteJobFactory.copy(
+            MultiKueueKind.of(kind).orElseThrow(), job, "a", new OriginLabel("here", true));
+
+    assertThat(copy.at(field).isMissingNode()).as(kind.kind().kind()).isTrue();
+    assertThat(copy.at(parent + "/backoffLimit").asInt()).isEqualTo(3);
   }
 
   @Test
