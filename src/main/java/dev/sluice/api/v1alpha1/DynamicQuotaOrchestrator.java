@@ -63,7 +63,11 @@ public final class DynamicQuotaOrchestrator
     }
   }
 
-  /** Whose quota follows the capacity. */
+  /**
+   * Whose quota follows the capacity.
+   *
+   * @param subtreeRootQuotaRef the root of the subtree; null: nobody's, the capacity is only shown
+   */
   @JsonInclude(JsonInclude.Include.NON_NULL)
   public record CapacityDistribution(@Nullable QuotaReference subtreeRootQuotaRef) {}
 

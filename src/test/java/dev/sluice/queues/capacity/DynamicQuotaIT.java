@@ -151,6 +151,16 @@ class DynamicQuotaIT {
                         providers: [{name: "cp-${suffix}", effectiveCapacityMultiplier: "-1"}]
                     """))
         .hasMessageContaining("effectiveCapacityMultiplier");
+    own.applyText(
+        """
+        apiVersion: kueue.x-k8s.io/v1alpha1
+        kind: DynamicQuotaOrchestrator
+        metadata: {name: "shows-${suffix}"}
+        spec:
+          capacityDiscovery: {providers: [{name: "cp-${suffix}"}]}
+          capacityDistribution: {}
+        """);
+    awaitCondition(ORCHESTRATOR, "shows", "EffectiveCapacityComputed", "False", "ProviderNotReady");
   }
 
   private List<Node> nodes(String name, int count) {

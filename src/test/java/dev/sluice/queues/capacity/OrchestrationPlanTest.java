@@ -234,6 +234,11 @@ class OrchestrationPlanTest {
     DynamicQuotaOrchestrator shows = orchestrate("dqo", "Cohort", "root", of("one", "1"));
     shows.setSpec(new DynamicQuotaOrchestratorSpec(shows.getSpec().capacityDiscovery(), null));
     assertThat(note(plan(), "dqo")).isEqualTo("true Computed");
+    shows.setSpec(
+        new DynamicQuotaOrchestratorSpec(
+            shows.getSpec().capacityDiscovery(),
+            new DynamicQuotaOrchestrator.CapacityDistribution(null)));
+    assertThat(note(plan(), "dqo")).isEqualTo("true Computed");
     orchestrate("lost", "Cohort", "nowhere", of("one", "1"));
     assertThat(note(plan(), "lost")).isEqualTo("true Computed false Misconfigured");
   }
