@@ -25,6 +25,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import org.junit.jupiter.api.BeforeAll;
@@ -244,6 +245,7 @@ class PlainManifestIT {
     assertThat(allowed(cluster, operator("patch", admission, webhooks, "", "another"))).isFalse();
   }
 
+  /** Changes of 0.20, section 7: administrators have all kinds that they set up. */
   @Test
   void rolesForPeopleGatherWhatTheyNeed(TestCluster cluster) {
     KubernetesClient client = cluster.client();
@@ -277,6 +279,16 @@ class PlainManifestIT {
               assertThat(may(client, user, "create", "batch", "jobs", namespace)).isTrue();
               assertThat(may(client, user, "get", own, "workloads", namespace)).isTrue();
             });
+    for (String resource :
+        List.of(
+            "admissionchecks",
+            "multikueueclusters",
+            "multikueueconfigs",
+            "provisioningrequestconfigs",
+            "workloadpriorityclasses")) {
+      assertThat(may(client, administrator, "create", own, resource, "")).as(resource).isTrue();
+      assertThat(may(client, user, "get", own, resource, "")).as(resource).isFalse();
+    }
     assertThat(may(client, user, "create", own, "localqueues", namespace)).isFalse();
     assertThat(may(client, user, "patch", own, "workloads", namespace)).isFalse();
     assertThat(may(client, user, "create", "batch", "jobs", "default")).isFalse();

@@ -21,6 +21,7 @@ class HubConverterTest {
 
   private final HubConverter hubConverter = new HubConverter();
 
+  /** Changes of 0.20, section 3. */
   @ParameterizedTest
   @CsvSource({
     "ClusterQueue,v1beta1",

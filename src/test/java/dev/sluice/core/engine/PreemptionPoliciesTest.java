@@ -174,6 +174,7 @@ class PreemptionPoliciesTest {
         .containsEntry("cpu", "g");
   }
 
+  /** Changes of 0.20, section 4: FlavorFungibilityPreserveScanProgress. */
   @Test
   void withoutFlavorFungibilityPreserveScanProgressThePoliciesStay() {
     FlavorFungibility fungibility = new FlavorFungibility(true, true, true);

@@ -119,15 +119,15 @@ class TrainJobTest {
     assertThat(template(job, 1).at("/spec/containers"))
         .isEqualTo(
             yaml("""
-                    containers:
-                    - name: node
-                      image: new
-                      env: [{name: A, value: b}, {name: B, value: c}]
-                      resources: {requests: {cpu: "4", memory: 1Gi}, limits: {gpu: "1"}}
-                      command: [run]
-                      args: [fast]
-                    - {name: beside, image: other}
-                    """)
+            containers:
+            - name: node
+              image: new
+              env: [{name: A, value: b}, {name: B, value: c}]
+              resources: {requests: {cpu: "4", memory: 1Gi}, limits: {gpu: "1"}}
+              command: [run]
+              args: [fast]
+            - {name: beside, image: other}
+            """)
                 .path("containers"));
     assertThat(template(job, 0).at("/spec/containers/0/image").asText()).isEqualTo("fetch");
   }
@@ -212,6 +212,7 @@ class TrainJobTest {
     assertThat(template(job, 1).at("/spec/containers/0").has("command")).isFalse();
   }
 
+  /** Changes of 0.20, section 2: as Trainer 2.3 has it. */
   @Test
   void aStartIsAnEntryOfThePatchesThatAStopEmpties() throws StartConflictException {
     ObjectNode started = started(KIND, JOB);
