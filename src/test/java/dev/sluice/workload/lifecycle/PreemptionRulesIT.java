@@ -170,6 +170,99 @@ class PreemptionRulesIT {
     assertThat(api.condition("Workload", "lazy", "Evicted")).startsWith("False");
   }
 
+  private void submitJob(String name, String queue, int pods, String priority) {
+    cluster.applyText(
+        """
+        apiVersion: batch/v1
+        kind: Job
+        metadata:
+          name: %s
+          namespace: "${namespace}"
+          labels: {kueue.x-k8s.io/queue-name: %s%s}
+        spec:
+          parallelism: %d
+          completions: %d
+          template:
+            metadata: {annotations: {sluice.dev/run-for: "10m"}}
+            spec:
+              restartPolicy: Never
+              containers: [{name: main, image: none, resources: {requests: {cpu: "1"}}}]
+        """
+            .formatted(name, queue, priority, pods, pods));
+  }
+
+  /**
+   * The smallest tree of docs/preemption.md#preemption-that-goes-on-for-ever: whoever is evicted
+   * for the head borrows less, and gets its quota back before it.
+   */
+  @Test
+  void aHeadThatPreemptsTheSameAgainStarts() {
+    cluster.applyText(
+        """
+        apiVersion: kueue.x-k8s.io/v1beta2
+        kind: Cohort
+        metadata: {name: "root-${suffix}"}
+        ---
+        apiVersion: kueue.x-k8s.io/v1beta2
+        kind: Cohort
+        metadata: {name: "left-${suffix}"}
+        spec: {parentName: "root-${suffix}"}
+        ---
+        apiVersion: kueue.x-k8s.io/v1beta2
+        kind: WorkloadPriorityClass
+        metadata: {name: "urgent-${suffix}"}
+        value: 5
+        """);
+    givenQueue(
+        "head",
+        "left",
+        2,
+        "preemption: {reclaimWithinCohort: LowerPriority, borrowWithinCohort: {policy:"
+            + " LowerPriority}}");
+    givenQueue("near", "left", 1, "");
+    givenQueue("lender", "root", 3, "");
+    String urgent = ", kueue.x-k8s.io/priority-class: " + cluster.name("urgent");
+    submitJob("elder", "near", 2, "");
+    submitJob("other", "lender", 2, urgent);
+    String elder = api.workloadOf("elder");
+    api.awaitCondition("Workload", elder, "Admitted", "True Admitted");
+    api.awaitCondition("Workload", api.workloadOf("other"), "Admitted", "True Admitted");
+
+    submitJob("head", "head", 4, urgent);
+
+    String head = api.workloadOf("head");
+    api.awaitCondition("Workload", head, "Admitted", "True Admitted");
+    api.awaitCondition("Workload", elder, "Preempted", "True InCohortReclaimWhileBorrowing");
+    assertThat(api.get("Workload", elder).at("/status/schedulingStats/evictions/0/count").asInt())
+        .as("how often it was preempted")
+        .isEqualTo(2);
+  }
+
+  private void givenQueue(String name, String cohort, int cpu, String preemption) {
+    cluster.applyText(
+        """
+        apiVersion: kueue.x-k8s.io/v1beta2
+        kind: ClusterQueue
+        metadata: {name: "%s-${suffix}"}
+        spec:
+          cohortName: "%s-${suffix}"
+          namespaceSelector: {}
+          %s
+          resourceGroups:
+          - coveredResources: [cpu]
+            flavors:
+            - name: "flavor-${suffix}"
+              resources: [{name: cpu, nominalQuota: "%d"}]
+        ---
+        apiVersion: kueue.x-k8s.io/v1beta2
+        kind: LocalQueue
+        metadata: {name: %s, namespace: "${namespace}"}
+        spec: {clusterQueue: "%s-${suffix}"}
+        """
+            .formatted(name, cohort, preemption, cpu, name, name));
+    api.awaitCondition("LocalQueue", name, "Active", "True Ready");
+  }
+
   @Test
   void aPreemptorWaitsForQuotaFirst() {
     annotate("ClusterQueue", "preemption-delay", "6s");
