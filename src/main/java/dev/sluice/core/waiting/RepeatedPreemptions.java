@@ -25,6 +25,9 @@ import java.util.Set;
  */
 public final class RepeatedPreemptions {
 
+  /** So many are remembered: of more, the earliest are forgotten before their time. */
+  private static final int MOST = 10_000;
+
   private final PreemptionLimit limit;
 
   /** All that count, the earliest first. */
@@ -43,6 +46,9 @@ public final class RepeatedPreemptions {
   }
 
   private void add(PreemptionExport preemption) {
+    if (preemptions.size() == MOST) {
+      forgetFirst();
+    }
     preemptions.add(preemption);
     byPreemptor
         .computeIfAbsent(preemption.preemptor(), any -> new HashMap<>())
@@ -87,15 +93,19 @@ public final class RepeatedPreemptions {
     Set<String> queues = new LinkedHashSet<>();
     while (!preemptions.isEmpty()
         && end(preemptions.getFirst().atMicros()) <= Instants.micros(now)) {
-      PreemptionExport oldest = preemptions.removeFirst();
-      Deque<Long> times = timesOf(oldest);
-      if (times.size() >= first()) {
-        queues.add(oldest.clusterQueue());
+      PreemptionExport earliest = preemptions.getFirst();
+      if (timesOf(earliest).size() >= first()) {
+        queues.add(earliest.clusterQueue());
       }
-      times.removeFirst();
-      forgetIfNone(oldest);
+      forgetFirst();
     }
     return queues;
+  }
+
+  private void forgetFirst() {
+    PreemptionExport earliest = preemptions.removeFirst();
+    timesOf(earliest).removeFirst();
+    forgetIfNone(earliest);
   }
 
   private Deque<Long> timesOf(PreemptionExport preemption) {
