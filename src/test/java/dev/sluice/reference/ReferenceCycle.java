@@ -636,7 +636,8 @@ final class ReferenceCycle {
               } else if (quota.borrowingLimit() == ResourceAmounts.UNLIMITED) {
                 amount = request;
               } else {
-                amount = Math.min(request, quota.nominal() + quota.borrowingLimit() - used);
+                amount =
+                    Math.max(0, Math.min(request, quota.nominal() + quota.borrowingLimit() - used));
               }
               reserved.put(pair, amount);
             });

@@ -6,7 +6,6 @@ import dev.sluice.core.model.PreemptionRules.PreemptionLimit;
 import dev.sluice.core.waiting.WaitingExport.PreemptionExport;
 import java.time.Instant;
 import java.util.ArrayDeque;
-import java.util.ArrayList;
 import java.util.Deque;
 import java.util.HashMap;
 import java.util.Iterator;
@@ -28,13 +27,41 @@ public final class RepeatedPreemptions {
   /** So many are remembered: of more, the earliest are forgotten before their time. */
   private static final int MOST = 10_000;
 
+  /** When a preemptor evicted each target, the earliest first. */
+  private static final class Evictions {
+    private final Map<String, Deque<Long>> byTarget = new HashMap<>(4);
+
+    /** How often it evicted the target that it evicted most often: each cycle asks for that. */
+    private int most;
+
+    private void add(String target, long atMicros) {
+      Deque<Long> times = byTarget.computeIfAbsent(target, any -> new ArrayDeque<>(2));
+      times.add(atMicros);
+      most = Math.max(most, times.size());
+    }
+
+    private Deque<Long> of(String target) {
+      return Objects.requireNonNull(byTarget.get(target));
+    }
+
+    private void forgetIfNone(String target) {
+      byTarget.computeIfPresent(target, (any, times) -> times.isEmpty() ? null : times);
+      most = byTarget.values().stream().mapToInt(Deque::size).max().orElse(0);
+    }
+  }
+
+  /** A preemption, which counts while its preemptor has these evictions. */
+  private record Remembered(PreemptionExport preemption, Evictions evictions) {}
+
   private final PreemptionLimit limit;
 
-  /** All that count, the earliest first. */
-  private final Deque<PreemptionExport> preemptions = new ArrayDeque<>();
+  /** The earliest first; also those of preemptors that are gone. */
+  private final Deque<Remembered> preemptions = new ArrayDeque<>();
 
-  /** When each preemptor evicted each target, the earliest first. */
-  private final Map<String, Map<String, Deque<Long>>> byPreemptor = new HashMap<>();
+  private final Map<String, Evictions> byPreemptor = new HashMap<>();
+
+  /** How many of the preemptions count. */
+  private int size;
 
   RepeatedPreemptions(PreemptionLimit limit) {
     this.limit = limit;
@@ -46,14 +73,21 @@ public final class RepeatedPreemptions {
   }
 
   private void add(PreemptionExport preemption) {
-    if (preemptions.size() == MOST) {
+    if (preemptions.size() == 2 * MOST) {
+      preemptions.removeIf(remembered -> !counts(remembered));
+    }
+    while (size >= MOST) {
       forgetFirst();
     }
-    preemptions.add(preemption);
-    byPreemptor
-        .computeIfAbsent(preemption.preemptor(), any -> new HashMap<>())
-        .computeIfAbsent(preemption.target(), any -> new ArrayDeque<>())
-        .add(preemption.atMicros());
+    Evictions evictions =
+        byPreemptor.computeIfAbsent(preemption.preemptor(), any -> new Evictions());
+    evictions.add(preemption.target(), preemption.atMicros());
+    preemptions.add(new Remembered(preemption, evictions));
+    size++;
+  }
+
+  private boolean counts(Remembered remembered) {
+    return byPreemptor.get(remembered.preemption.preemptor()) == remembered.evictions;
   }
 
   /**
@@ -62,13 +96,13 @@ public final class RepeatedPreemptions {
    * @return whose preemption that was; empty if it is too long ago
    */
   Optional<PreemptionExport> refused(String target) {
-    for (Iterator<PreemptionExport> latest = preemptions.descendingIterator(); latest.hasNext(); ) {
-      PreemptionExport preemption = latest.next();
-      if (preemption.target().equals(target)) {
+    for (Iterator<Remembered> latest = preemptions.descendingIterator(); latest.hasNext(); ) {
+      Remembered remembered = latest.next();
+      if (remembered.preemption.target().equals(target) && counts(remembered)) {
         latest.remove();
-        timesOf(preemption).removeLast();
-        forgetIfNone(preemption);
-        return Optional.of(preemption);
+        remembered.evictions.of(target).removeLast();
+        forgetIfNone(remembered);
+        return Optional.of(remembered.preemption);
       }
     }
     return Optional.empty();
@@ -76,8 +110,9 @@ public final class RepeatedPreemptions {
 
   /** Records that a Workload is gone. */
   void forget(String uid) {
-    if (byPreemptor.remove(uid) != null) {
-      preemptions.removeIf(preemption -> preemption.preemptor().equals(uid));
+    Evictions evictions = byPreemptor.isEmpty() ? null : byPreemptor.remove(uid);
+    if (evictions != null) {
+      evictions.byTarget.values().forEach(times -> size -= times.size());
     }
   }
 
@@ -92,10 +127,11 @@ public final class RepeatedPreemptions {
     }
     Set<String> queues = new LinkedHashSet<>();
     while (!preemptions.isEmpty()
-        && end(preemptions.getFirst().atMicros()) <= Instants.micros(now)) {
-      PreemptionExport earliest = preemptions.getFirst();
-      if (timesOf(earliest).size() >= first()) {
-        queues.add(earliest.clusterQueue());
+        && end(preemptions.getFirst().preemption.atMicros()) <= Instants.micros(now)) {
+      Remembered earliest = preemptions.getFirst();
+      if (counts(earliest)
+          && earliest.evictions.of(earliest.preemption.target()).size() >= first()) {
+        queues.add(earliest.preemption.clusterQueue());
       }
       forgetFirst();
     }
@@ -103,25 +139,19 @@ public final class RepeatedPreemptions {
   }
 
   private void forgetFirst() {
-    PreemptionExport earliest = preemptions.removeFirst();
-    timesOf(earliest).removeFirst();
-    forgetIfNone(earliest);
+    Remembered earliest = preemptions.removeFirst();
+    if (counts(earliest)) {
+      earliest.evictions.of(earliest.preemption.target()).removeFirst();
+      forgetIfNone(earliest);
+    }
   }
 
-  private Deque<Long> timesOf(PreemptionExport preemption) {
-    return Objects.requireNonNull(targetsOf(preemption).get(preemption.target()));
-  }
-
-  private Map<String, Deque<Long>> targetsOf(PreemptionExport preemption) {
-    return Objects.requireNonNull(byPreemptor.get(preemption.preemptor()));
-  }
-
-  private void forgetIfNone(PreemptionExport preemption) {
-    Map<String, Deque<Long>> targets = targetsOf(preemption);
-    targets.computeIfPresent(
-        preemption.target(), (target, times) -> times.isEmpty() ? null : times);
-    if (targets.isEmpty()) {
-      byPreemptor.remove(preemption.preemptor());
+  /** Forgets a target without evictions, and a preemptor without targets. */
+  private void forgetIfNone(Remembered fewer) {
+    size--;
+    fewer.evictions.forgetIfNone(fewer.preemption.target());
+    if (fewer.evictions.most == 0) {
+      byPreemptor.remove(fewer.preemption.preemptor());
     }
   }
 
@@ -136,9 +166,8 @@ public final class RepeatedPreemptions {
 
   /** Whether a Workload comes before others in a cycle. */
   public boolean comesFirst(String preemptor) {
-    return !byPreemptor.isEmpty()
-        && byPreemptor.getOrDefault(preemptor, Map.of()).values().stream()
-            .anyMatch(times -> times.size() >= first());
+    Evictions evictions = byPreemptor.isEmpty() ? null : byPreemptor.get(preemptor);
+    return evictions != null && evictions.most >= first();
   }
 
   /**
@@ -146,15 +175,15 @@ public final class RepeatedPreemptions {
    * the epoch, by UID.
    */
   public Map<String, Long> sparedBy(String preemptor) {
-    Map<String, Deque<Long>> targets = byPreemptor.isEmpty() ? null : byPreemptor.get(preemptor);
-    if (targets == null) {
+    Evictions evictions = byPreemptor.isEmpty() ? null : byPreemptor.get(preemptor);
+    if (evictions == null || evictions.most < limit.preemptions()) {
       return Map.of();
     }
     Map<String, Long> spared = new HashMap<>();
-    targets.forEach(
+    evictions.byTarget.forEach(
         (target, times) -> {
           if (times.size() >= limit.preemptions()) {
-            List<Long> inOrder = new ArrayList<>(times);
+            List<Long> inOrder = List.copyOf(times);
             spared.put(target, end(inOrder.get(times.size() - limit.preemptions())));
           }
         });
@@ -162,7 +191,7 @@ public final class RepeatedPreemptions {
   }
 
   List<PreemptionExport> export() {
-    return List.copyOf(preemptions);
+    return preemptions.stream().filter(this::counts).map(Remembered::preemption).toList();
   }
 
   void restore(List<PreemptionExport> exported) {
