@@ -11,7 +11,8 @@ import java.util.Optional;
  * @param uid the UID of the Workload
  * @param version the resourceVersion; an observation is of use only if it is later than the last
  * @param observedAt when the version was read
- * @param reservation the quota that is reserved, or was when the Workload finished; empty if none
+ * @param reservation the quota that is reserved, or was until it was released; empty if none is,
+ *     and the observer doesn't know which was
  * @param ending how the attempt ended; empty while quota is reserved
  */
 record AttemptObservation(
@@ -24,6 +25,11 @@ record AttemptObservation(
   /** Whether both say the same, whenever and of whatever version. */
   boolean saysSame(AttemptObservation other) {
     return reservation.equals(other.reservation) && ending.equals(other.ending);
+  }
+
+  /** What was said before the end. */
+  AttemptObservation withoutEnding() {
+    return new AttemptObservation(uid, version, observedAt, reservation, Optional.empty());
   }
 
   /**

@@ -89,11 +89,31 @@ public final class AttemptReader {
         ending(workload, observedAt));
   }
 
+  /** What a version says that has lost the quota of the version before. */
+  AttemptObservation released(CachedWorkload before, CachedWorkload after, Instant observedAt) {
+    return new AttemptObservation(
+        after.id().uid(),
+        after.version(),
+        observedAt,
+        Optional.of(reservation(before, observedAt)),
+        ending(after, observedAt));
+  }
+
+  /** The end of a Workload that was deleted while it had quota. */
+  AttemptObservation gone(CachedWorkload last, Instant observedAt) {
+    return new AttemptObservation(
+        last.id().uid(),
+        last.version(),
+        observedAt,
+        Optional.of(reservation(last, observedAt)),
+        Optional.of(new Ending(observedAt, Outcome.DELETED, "")));
+  }
+
   /** The end of a Workload that doesn't exist any more. */
   static AttemptObservation gone(String uid, long lastVersion, Instant observedAt) {
     return new AttemptObservation(
         uid,
-        lastVersion + 1,
+        lastVersion,
         observedAt,
         Optional.empty(),
         Optional.of(new Ending(observedAt, Outcome.DELETED, "")));

@@ -165,7 +165,7 @@ public final class Ledger implements WorkloadListener, AutoCloseable {
     Instant now = clock.instant();
     if (after == null) {
       if (before != null && AttemptReader.holds(before) && !before.finished()) {
-        append(AttemptReader.gone(before.id().uid(), before.version(), now));
+        append(reader.gone(before, now));
       }
       return;
     }
@@ -173,7 +173,11 @@ public final class Ledger implements WorkloadListener, AutoCloseable {
     if (!held && !AttemptReader.holds(after)) {
       return;
     }
-    AttemptObservation observation = reader.of(after, now);
+    // an end says what ended, so that it is understood also by who knows nothing of it yet
+    AttemptObservation observation =
+        before != null && held && !AttemptReader.holds(after)
+            ? reader.released(before, after, now)
+            : reader.of(after, now);
     if (before == null || !observation.saysSame(reader.of(before, now))) {
       append(observation);
     }

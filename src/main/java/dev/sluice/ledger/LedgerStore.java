@@ -25,6 +25,7 @@ import java.time.Instant;
 import java.time.OffsetDateTime;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
@@ -46,7 +47,10 @@ final class LedgerStore implements AutoCloseable {
   private static final String ATTEMPT_COLUMNS =
       "workload_uid, attempt, version, namespace, workload, local_queue, cluster_queue,"
           + " cohort_path, owner_kind, owner_name, reserved_at, ready_at, checkpointed_at,"
-          + " ended_at, outcome, reason";
+          + " ended_at, outcome, reason, assumed";
+
+  private static final Comparator<Stored> BY_VERSION =
+      Comparator.comparingLong(stored -> stored.attempt.version());
 
   /** How many Workloads one transaction sums up or deletes. */
   private static final int CHUNK = 1_000;
@@ -81,28 +85,58 @@ final class LedgerStore implements AutoCloseable {
   }
 
   private List<Attempt> addAll(List<AttemptObservation> observations) throws SQLException {
-    Map<String, Stored> last =
-        last(observations.stream().map(AttemptObservation::uid).distinct().toList());
+    Map<String, List<Stored>> known = known(observations);
     Set<Stored> changed = new LinkedHashSet<>();
-    List<Attempt> ended = new ArrayList<>();
     for (AttemptObservation observation : observations) {
-      Optional<Stored> known = Optional.ofNullable(last.get(observation.uid()));
-      for (Attempt attempt : Attempt.after(known.map(stored -> stored.attempt), observation)) {
+      List<Stored> ofWorkload = known.computeIfAbsent(observation.uid(), any -> new ArrayList<>(1));
+      List<Attempt> attempts = ofWorkload.stream().map(stored -> stored.attempt).toList();
+      for (Attempt attempt : Attempt.after(attempts, observation)) {
         Stored stored =
-            known.filter(it -> it.attempt.number() == attempt.number()).orElseGet(Stored::new);
-        if (!attempt.isOpen()) {
-          ended.add(attempt);
+            ofWorkload.stream()
+                .filter(it -> it.attempt.number() == attempt.number())
+                .findAny()
+                .orElse(null);
+        if (stored == null) {
+          stored = new Stored(attempt);
+          ofWorkload.add(stored);
         }
         stored.attempt = attempt;
         changed.add(stored);
-        last.put(observation.uid(), stored);
-        known = Optional.of(stored);
       }
+      ofWorkload.sort(BY_VERSION);
     }
     UsageSums sums = new UsageSums();
-    ended.forEach(sums::add);
+    List<Attempt> ended = new ArrayList<>();
+    for (Stored stored : changed) {
+      stored.summed.forEach(part -> sums.subtract(stored.before.orElseThrow(), part));
+      if (!stored.attempt.isOpen()) {
+        sums.add(stored.attempt);
+        if (stored.before.filter(attempt -> !attempt.isOpen()).isEmpty()) {
+          ended.add(stored.attempt);
+        }
+      }
+    }
     write(changed, sums);
     return ended;
+  }
+
+  /** The attempts of Workloads that matter for what was observed, in the order of versions. */
+  private Map<String, List<Stored>> known(List<AttemptObservation> observations)
+      throws SQLException {
+    Map<String, List<Stored>> known =
+        last(observations.stream().map(AttemptObservation::uid).distinct().toList());
+    List<String> late =
+        observations.stream()
+            .filter(
+                observation -> {
+                  List<Stored> last = known.getOrDefault(observation.uid(), List.of());
+                  return !last.isEmpty() && last.getLast().attempt.isAfter(observation);
+                })
+            .map(AttemptObservation::uid)
+            .distinct()
+            .toList();
+    known.putAll(byWorkload(read(late, "TRUE", Optional.empty(), "")));
+    return known;
   }
 
   /**
@@ -140,36 +174,33 @@ final class LedgerStore implements AutoCloseable {
     return !uids.isEmpty();
   }
 
-  /** An attempt, and how much of it is in the database. */
+  /** An attempt, and what of it is in the database. */
   private static final class Stored {
 
-    @SuppressWarnings("NullAway.Init") // set where it is made
     private Attempt attempt;
 
-    /** How many of its parts; 0 if the attempt isn't there. */
-    private final int parts;
-
-    private final boolean present;
-
-    /** The version in the database, if the attempt is there. */
-    private final long version;
+    /** As it is in the database; empty if it isn't there. */
+    private final Optional<Attempt> before;
 
     /** Those of its parts that are in the sums. */
     private final List<Part> summed;
 
-    Stored() {
-      this.parts = 0;
-      this.present = false;
-      this.version = 0;
+    /** One that isn't in the database. */
+    Stored(Attempt attempt) {
+      this.attempt = attempt;
+      this.before = Optional.empty();
       this.summed = List.of();
     }
 
     Stored(Attempt attempt, List<Part> summed) {
       this.attempt = attempt;
-      this.parts = attempt.parts().size();
-      this.present = true;
-      this.version = attempt.version();
+      this.before = Optional.of(attempt);
       this.summed = summed;
+    }
+
+    /** How many of its parts are in the database. */
+    int parts() {
+      return before.map(stored -> stored.parts().size()).orElse(0);
     }
   }
 
@@ -180,18 +211,28 @@ final class LedgerStore implements AutoCloseable {
     }
   }
 
-  /** The last attempts of Workloads. */
-  private Map<String, Stored> last(List<String> uids) throws SQLException {
-    Map<String, Stored> result = new HashMap<>();
-    for (Stored stored :
+  /**
+   * The last attempts of Workloads, and those that were added last: one that somebody else observed
+   * may be added later than the one that followed it.
+   */
+  private Map<String, List<Stored>> last(List<String> uids) throws SQLException {
+    return byWorkload(
         read(
             uids,
-            "a.attempt = (SELECT MAX(b.attempt) FROM sluice_attempt b"
-                + " WHERE b.workload_uid = a.workload_uid)",
+            "(a.attempt = (SELECT MAX(b.attempt) FROM sluice_attempt b"
+                + " WHERE b.workload_uid = a.workload_uid)"
+                + " OR a.version = (SELECT MAX(c.version) FROM sluice_attempt c"
+                + " WHERE c.workload_uid = a.workload_uid))",
             Optional.empty(),
-            "")) {
-      result.put(stored.attempt.uid(), stored);
+            ""));
+  }
+
+  private static Map<String, List<Stored>> byWorkload(List<Stored> all) {
+    Map<String, List<Stored>> result = new HashMap<>();
+    for (Stored stored : all) {
+      result.computeIfAbsent(stored.attempt.uid(), any -> new ArrayList<>(1)).add(stored);
     }
+    result.values().forEach(ofWorkload -> ofWorkload.sort(BY_VERSION));
     return result;
   }
 
@@ -313,6 +354,7 @@ final class LedgerStore implements AutoCloseable {
         endedAt.isEmpty()
             ? Optional.empty()
             : Optional.of(new Ending(endedAt.get(), Outcome.of(outcome), text(rows.getString(16)))),
+        rows.getBoolean(17),
         List.of());
   }
 
@@ -348,15 +390,17 @@ final class LedgerStore implements AutoCloseable {
             connection.prepareStatement(
                 "INSERT INTO sluice_attempt (version, namespace, workload, local_queue,"
                     + " cluster_queue, cohort_path, owner_kind, owner_name, reserved_at, ready_at,"
-                    + " checkpointed_at, ended_at, outcome, reason, workload_uid, attempt)"
-                    + " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
+                    + " checkpointed_at, ended_at, outcome, reason, assumed, workload_uid, attempt)"
+                    + " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
         PreparedStatement update =
             connection.prepareStatement(
                 "UPDATE sluice_attempt SET version = ?, namespace = ?, workload = ?,"
                     + " local_queue = ?, cluster_queue = ?, cohort_path = ?, owner_kind = ?,"
                     + " owner_name = ?, reserved_at = ?, ready_at = ?, checkpointed_at = ?,"
-                    + " ended_at = ?, outcome = ?, reason = ?"
-                    + " WHERE workload_uid = ? AND attempt = ? AND version = ?");
+                    + " ended_at = ?, outcome = ?, reason = ?, assumed = ?"
+                    // whatever changes an attempt changes one of these
+                    + " WHERE workload_uid = ? AND attempt = ? AND version = ?"
+                    + " AND COALESCE(ended_at, -1) = ?");
         PreparedStatement insertPart =
             connection.prepareStatement(
                 "INSERT INTO sluice_attempt_amount (flavor, resource, amount, baseline,"
@@ -374,8 +418,8 @@ final class LedgerStore implements AutoCloseable {
                     + " VALUES (?, ?, ?, ?)")) {
       for (Stored stored : changed) {
         Attempt attempt = stored.attempt;
-        write(stored.present ? update : insert, stored);
-        if (!stored.present) {
+        write(stored.before.isPresent() ? update : insert, stored);
+        if (stored.before.isEmpty()) {
           for (Map.Entry<String, String> label : attempt.holder().labels().entrySet()) {
             insertLabel.setString(1, attempt.uid());
             insertLabel.setInt(2, attempt.number());
@@ -385,7 +429,7 @@ final class LedgerStore implements AutoCloseable {
           }
         }
         for (int part = 0; part < attempt.parts().size(); part++) {
-          PreparedStatement writing = part < stored.parts ? updatePart : insertPart;
+          PreparedStatement writing = part < stored.parts() ? updatePart : insertPart;
           writePart(writing, stored, part, sums.group(attempt, attempt.parts().get(part)));
         }
       }
@@ -424,10 +468,13 @@ final class LedgerStore implements AutoCloseable {
     set(statement, 12, attempt.ending().map(Ending::at));
     statement.setString(13, attempt.ending().map(end -> end.outcome().text()).orElse(null));
     statement.setString(14, attempt.ending().map(Ending::reason).orElse(null));
-    statement.setString(15, attempt.uid());
-    statement.setInt(16, attempt.number());
-    if (stored.present) {
-      statement.setLong(17, stored.version);
+    statement.setBoolean(15, attempt.assumed());
+    statement.setString(16, attempt.uid());
+    statement.setInt(17, attempt.number());
+    if (stored.before.isPresent()) {
+      statement.setLong(18, stored.before.get().version());
+      statement.setLong(
+          19, stored.before.get().ending().map(end -> end.at().toEpochMilli()).orElse(-1L));
     }
     statement.addBatch();
   }
@@ -445,7 +492,7 @@ final class LedgerStore implements AutoCloseable {
     Attempt attempt = stored.attempt;
     Part part = attempt.parts().get(number);
     int place = 1;
-    if (number >= stored.parts) {
+    if (number >= stored.parts()) {
       statement.setString(place++, part.amount().flavor());
       statement.setString(place++, part.amount().resource());
       statement.setLong(place++, part.amount().amount());
@@ -497,8 +544,9 @@ final class LedgerStore implements AutoCloseable {
    */
   Set<String> ended(List<String> uids) throws SQLException {
     Set<String> ended = new HashSet<>();
-    for (Map.Entry<String, Stored> each : last(uids).entrySet()) {
+    for (Map.Entry<String, List<Stored>> each : last(uids).entrySet()) {
       if (each.getValue()
+          .getLast()
           .attempt
           .ending()
           .filter(end -> end.outcome() != Outcome.EVICTED)

@@ -113,8 +113,7 @@ class LedgerStoreTest {
   }
 
   /** What an amount of a flavor's resource costs for a millisecond, from then to then. */
-  private record Price(
-      FlavorResource of, BigDecimal perMillisecond, Instant since, Instant until) {}
+  record Price(FlavorResource of, BigDecimal perMillisecond, Instant since, Instant until) {}
 
   /** Prices come, change and go five times. */
   private static List<Price> price(LedgerStore store, RandomUses world, Random random)
@@ -148,7 +147,8 @@ class LedgerStoreTest {
     return prices;
   }
 
-  private static void check(
+  /** The rows are what was used, for each queue and each node of the tree. */
+  static void check(
       LedgerStore store, RandomUses world, List<Price> prices, Instant since, Instant until)
       throws SQLException {
     Map<String, BigDecimal> expected = new HashMap<>();

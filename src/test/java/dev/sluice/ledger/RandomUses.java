@@ -26,6 +26,10 @@ final class RandomUses {
   private static final Duration LENGTH = Duration.ofDays(10);
 
   private final Random random;
+
+  /** Whether an attempt keeps its amounts: when they change is known by who observed it only. */
+  private final boolean steady;
+
   private final List<AttemptObservation> observations = new ArrayList<>();
   private final List<Use> uses = new ArrayList<>();
   private final List<State> states = new ArrayList<>();
@@ -55,6 +59,7 @@ final class RandomUses {
 
   private static final class State {
     private final String uid;
+    private long version;
     private boolean finished;
     private boolean reserved;
     private Instant reservedAt = BEGIN;
@@ -79,7 +84,13 @@ final class RandomUses {
   }
 
   RandomUses(Random random, int workloads, int steps) {
+    this(random, workloads, steps, false);
+  }
+
+  /** What happens at random; the amounts of an attempt don't change if {@code steady}. */
+  RandomUses(Random random, int workloads, int steps, boolean steady) {
     this.random = random;
+    this.steady = steady;
     for (int i = 0; i < workloads; i++) {
       states.add(new State("uid-" + i));
     }
@@ -117,8 +128,10 @@ final class RandomUses {
         }
       }
       case 2 -> {
-        account(state);
-        state.amounts = amounts();
+        if (!steady) {
+          account(state);
+          state.amounts = amounts();
+        }
         observe(state, Optional.empty());
       }
       case 3 -> end(state, Outcome.EVICTED);
@@ -160,8 +173,7 @@ final class RandomUses {
 
   private void end(State state, Outcome outcome) {
     charge(state, outcome == Outcome.EVICTED);
-    boolean finishes = outcome == Outcome.SUCCEEDED || outcome == Outcome.FAILED;
-    observe(state, Optional.of(new Ending(now, outcome, "why")), finishes);
+    observe(state, Optional.of(new Ending(now, outcome, "why")));
     state.reserved = false;
   }
 
@@ -194,35 +206,36 @@ final class RandomUses {
   }
 
   private void observe(State state, Optional<Ending> ending) {
-    observe(state, ending, true);
-  }
-
-  private void observe(State state, Optional<Ending> ending, boolean hasReservation) {
-    version += random.nextInt(1, 5);
+    Optional<Outcome> outcome = ending.map(Ending::outcome);
+    if (!outcome.equals(Optional.of(Outcome.DELETED))) {
+      version += random.nextInt(1, 5);
+      state.version = version;
+    }
+    // a Workload that has finished says that all of its pods were given back
+    boolean givenBack =
+        !steady
+            && outcome.filter(it -> it == Outcome.SUCCEEDED || it == Outcome.FAILED).isPresent();
     observations.add(
         new AttemptObservation(
             state.uid,
-            version,
+            state.version,
             now,
-            hasReservation
-                ? Optional.of(
-                    new Reservation(
-                        new Holder(
-                            "namespace",
-                            "name-" + state.uid,
-                            "local",
-                            state.queue(),
-                            state.cohortPath(),
-                            "Job",
-                            "job",
-                            Map.of("team", "red")),
-                        state.reservedAt,
-                        state.readyAt,
-                        state.readyAt.isPresent(),
-                        state.checkpointedAt,
-                        // a Workload that has finished says that all of its pods were given back
-                        ending.isPresent() ? List.of() : state.amounts))
-                : Optional.empty(),
+            Optional.of(
+                new Reservation(
+                    new Holder(
+                        "namespace",
+                        "name-" + state.uid,
+                        "local",
+                        state.queue(),
+                        state.cohortPath(),
+                        "Job",
+                        "job",
+                        Map.of("team", "red")),
+                    state.reservedAt,
+                    state.readyAt,
+                    state.readyAt.isPresent(),
+                    state.checkpointedAt,
+                    givenBack ? List.of() : state.amounts)),
             ending));
   }
 

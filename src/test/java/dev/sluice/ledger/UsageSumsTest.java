@@ -260,7 +260,7 @@ class UsageSumsTest {
   }
 
   /** The sums of the database. */
-  private static Map<String, List<BigDecimal>> sums(DataSource source) throws SQLException {
+  static Map<String, List<BigDecimal>> sums(DataSource source) throws SQLException {
     Map<String, List<BigDecimal>> sums = new TreeMap<>();
     try (Connection connection = source.getConnection();
         Statement statement = connection.createStatement();
@@ -290,7 +290,7 @@ class UsageSumsTest {
   }
 
   /** The same, added up from the rows, day by day. */
-  private static Map<String, List<BigDecimal>> rows(DataSource source) throws SQLException {
+  static Map<String, List<BigDecimal>> rows(DataSource source) throws SQLException {
     Map<String, List<BigDecimal>> sums = new TreeMap<>();
     long day = Duration.ofDays(1).toMillis();
     long first = Math.floorDiv(RandomUses.BEGIN.toEpochMilli(), day);
