@@ -80,9 +80,6 @@ public final class Ledger implements WorkloadListener, AutoCloseable {
   private boolean told;
   private boolean caughtUp;
 
-  /** Whether no attempt is left from before there were sums. */
-  private boolean summedUp;
-
   private Duration pause = PAUSE;
   private Instant pruneAt = Instant.EPOCH;
   private Duration comparePause = SHORTEST_COMPARE_PAUSE;
@@ -236,10 +233,6 @@ public final class Ledger implements WorkloadListener, AutoCloseable {
       listener.waiting(buffer.waitingBytes());
       if (all && listed) {
         all = catchUp(ledgerStore);
-      }
-      if (!summedUp) {
-        summedUp = !ledgerStore.sumUp();
-        all &= summedUp;
       }
       price(ledgerStore);
       prune(ledgerStore);

@@ -45,14 +45,14 @@ import java.util.UUID;
 final class LedgerStore implements AutoCloseable {
 
   private static final String ATTEMPT_COLUMNS =
-      "workload_uid, attempt, version, namespace, workload, local_queue, cluster_queue,"
+      "id, workload_uid, attempt, version, namespace, workload, local_queue, cluster_queue,"
           + " cohort_path, owner_kind, owner_name, reserved_at, ready_at, checkpointed_at,"
           + " ended_at, outcome, reason, assumed";
 
   private static final Comparator<Stored> BY_VERSION =
       Comparator.comparingLong(stored -> stored.attempt.version());
 
-  /** How many Workloads one transaction sums up or deletes. */
+  /** How many Workloads one transaction deletes. */
   private static final int CHUNK = 1_000;
 
   /** An hour in milliseconds, for which prices are. */
@@ -139,45 +139,13 @@ final class LedgerStore implements AutoCloseable {
     return known;
   }
 
-  /**
-   * Adds some attempts to the sums that were there before the sums were.
-   *
-   * @return whether there may be more of them
-   */
-  boolean sumUp() throws SQLException {
-    return inTransaction(this::sumSomeUp);
-  }
-
-  private boolean sumSomeUp() throws SQLException {
-    List<String> uids = new ArrayList<>();
-    try (PreparedStatement select =
-            connection.prepareStatement(
-                "SELECT DISTINCT p.workload_uid FROM sluice_attempt_amount p"
-                    + " JOIN sluice_attempt a ON a.workload_uid = p.workload_uid"
-                    + " AND a.attempt = p.attempt"
-                    + " WHERE p.reach IS NULL AND a.ended_at IS NOT NULL"
-                    + " FETCH FIRST %d ROWS ONLY".formatted(CHUNK));
-        ResultSet rows = select.executeQuery()) {
-      while (rows.next()) {
-        uids.add(rows.getString(1));
-      }
-    }
-    UsageSums sums = new UsageSums();
-    List<Stored> changed = new ArrayList<>();
-    for (Stored stored : locked(uids, "a.ended_at IS NOT NULL", Optional.empty())) {
-      if (stored.summed.isEmpty()) {
-        sums.add(stored.attempt);
-        changed.add(stored);
-      }
-    }
-    write(changed, sums);
-    return !uids.isEmpty();
-  }
-
   /** An attempt, and what of it is in the database. */
   private static final class Stored {
 
     private Attempt attempt;
+
+    /** The number of its row; 0 until it has one. */
+    private long id;
 
     /** As it is in the database; empty if it isn't there. */
     private final Optional<Attempt> before;
@@ -192,22 +160,24 @@ final class LedgerStore implements AutoCloseable {
       this.summed = List.of();
     }
 
-    Stored(Attempt attempt, List<Part> summed) {
+    Stored(long id, Attempt attempt, List<Part> summed) {
+      this.id = id;
       this.attempt = attempt;
       this.before = Optional.of(attempt);
       this.summed = summed;
     }
 
+    /** Whether a part is in the database as it is. */
+    boolean has(int part) {
+      return attempt.isOpen()
+          && part < parts()
+          && before.filter(Attempt::isOpen).isPresent()
+          && before.orElseThrow().parts().get(part).equals(attempt.parts().get(part));
+    }
+
     /** How many of its parts are in the database. */
     int parts() {
       return before.map(stored -> stored.parts().size()).orElse(0);
-    }
-  }
-
-  /** Which attempt. */
-  private record Key(String uid, int number) {
-    Key(ResultSet rows) throws SQLException {
-      this(rows.getString(1), rows.getInt(2));
     }
   }
 
@@ -252,118 +222,110 @@ final class LedgerStore implements AutoCloseable {
     if (uids.isEmpty()) {
       return List.of();
     }
-    String where = " WHERE a.workload_uid = ANY(?) AND " + condition;
-    Map<Key, Attempt> attempts = new LinkedHashMap<>();
+    Map<Long, Attempt> attempts = new LinkedHashMap<>();
     try (PreparedStatement select =
         connection.prepareStatement(
             "SELECT "
                 + ATTEMPT_COLUMNS
-                + " FROM sluice_attempt a"
-                + where
+                + " FROM sluice_attempt a WHERE a.workload_uid = ANY(?) AND "
+                + condition
                 + " ORDER BY a.workload_uid, a.attempt"
                 + suffix)) {
-      set(select, uids, value);
+      select.setArray(1, connection.createArrayOf("VARCHAR", uids.toArray()));
+      if (value.isPresent()) {
+        select.setObject(2, value.get());
+      }
       try (ResultSet rows = select.executeQuery()) {
         while (rows.next()) {
-          attempts.put(new Key(rows), attempt(rows));
+          attempts.put(rows.getLong(1), attempt(rows));
         }
       }
     }
     if (attempts.isEmpty()) {
       return List.of(); // as it is with most Workloads that begin
     }
-    Map<Key, List<Part>> parts = new HashMap<>();
-    Map<Key, List<Part>> summed = new HashMap<>();
+    Map<Long, List<Part>> parts = new HashMap<>();
+    Map<Long, List<Part>> summed = new HashMap<>();
     try (PreparedStatement select =
-        connection.prepareStatement(
-            "SELECT p.workload_uid, p.attempt, p.flavor, p.resource, p.amount, p.from_at, p.to_at,"
-                + " p.baseline, p.baseline_pace, p.group_id"
-                + " FROM sluice_attempt_amount p JOIN sluice_attempt a"
-                + " ON a.workload_uid = p.workload_uid AND a.attempt = p.attempt"
-                + where
-                + " ORDER BY p.workload_uid, p.attempt, p.part")) {
-      set(select, uids, value);
-      try (ResultSet rows = select.executeQuery()) {
-        while (rows.next()) {
-          Part part =
-              new Part(
-                  new Amount(rows.getString(3), rows.getString(4), rows.getLong(5), baseline(rows)),
-                  Instant.ofEpochMilli(rows.getLong(6)),
-                  time(rows, 7));
-          parts.computeIfAbsent(new Key(rows), any -> new ArrayList<>()).add(part);
-          rows.getObject(10);
-          if (!rows.wasNull()) {
-            summed.computeIfAbsent(new Key(rows), any -> new ArrayList<>()).add(part);
-          }
+            connection.prepareStatement(
+                "SELECT attempt_id, flavor, resource, amount, from_at, to_at, baseline,"
+                    + " baseline_pace, group_id FROM sluice_attempt_amount"
+                    + " WHERE attempt_id = ANY(?) ORDER BY attempt_id, part");
+        ResultSet rows = of(select, attempts.keySet())) {
+      while (rows.next()) {
+        Part part =
+            new Part(
+                new Amount(rows.getString(2), rows.getString(3), rows.getLong(4), baseline(rows)),
+                Instant.ofEpochMilli(rows.getLong(5)),
+                time(rows, 6));
+        parts.computeIfAbsent(rows.getLong(1), any -> new ArrayList<>()).add(part);
+        rows.getObject(9);
+        if (!rows.wasNull()) {
+          summed.computeIfAbsent(rows.getLong(1), any -> new ArrayList<>()).add(part);
         }
       }
     }
-    Map<Key, Map<String, String>> labels = new HashMap<>();
+    Map<Long, Map<String, String>> labels = new HashMap<>();
     try (PreparedStatement select =
-        connection.prepareStatement(
-            "SELECT l.workload_uid, l.attempt, l.label_key, l.label_value"
-                + " FROM sluice_attempt_label l JOIN sluice_attempt a"
-                + " ON a.workload_uid = l.workload_uid AND a.attempt = l.attempt"
-                + where)) {
-      set(select, uids, value);
-      try (ResultSet rows = select.executeQuery()) {
-        while (rows.next()) {
-          labels
-              .computeIfAbsent(new Key(rows), any -> new HashMap<>())
-              .put(rows.getString(3), rows.getString(4));
-        }
+            connection.prepareStatement(
+                "SELECT attempt_id, label_key, label_value FROM sluice_attempt_label"
+                    + " WHERE attempt_id = ANY(?)");
+        ResultSet rows = of(select, attempts.keySet())) {
+      while (rows.next()) {
+        labels
+            .computeIfAbsent(rows.getLong(1), any -> new HashMap<>())
+            .put(rows.getString(2), rows.getString(3));
       }
     }
     List<Stored> result = new ArrayList<>();
     attempts.forEach(
-        (key, attempt) ->
+        (id, attempt) ->
             result.add(
                 new Stored(
+                    id,
                     attempt.with(
-                        labels.getOrDefault(key, Map.of()), parts.getOrDefault(key, List.of())),
-                    summed.getOrDefault(key, List.of()))));
+                        labels.getOrDefault(id, Map.of()), parts.getOrDefault(id, List.of())),
+                    summed.getOrDefault(id, List.of()))));
     return result;
   }
 
-  private void set(PreparedStatement statement, List<String> uids, Optional<Object> value)
-      throws SQLException {
-    statement.setArray(1, connection.createArrayOf("VARCHAR", uids.toArray()));
-    if (value.isPresent()) {
-      statement.setObject(2, value.get());
-    }
+  /** What belongs to attempts. */
+  private ResultSet of(PreparedStatement select, Set<Long> ids) throws SQLException {
+    select.setArray(1, connection.createArrayOf("BIGINT", ids.toArray()));
+    return select.executeQuery();
   }
 
   /** An attempt without its labels and parts. */
   private static Attempt attempt(ResultSet rows) throws SQLException {
-    String outcome = rows.getString(15);
-    Optional<Instant> endedAt = time(rows, 14);
+    String outcome = rows.getString(16);
+    Optional<Instant> endedAt = time(rows, 15);
     return new Attempt(
-        rows.getString(1),
-        rows.getInt(2),
-        rows.getLong(3),
+        rows.getString(2),
+        rows.getInt(3),
+        rows.getLong(4),
         new Holder(
-            rows.getString(4),
             rows.getString(5),
             rows.getString(6),
             rows.getString(7),
             rows.getString(8),
             rows.getString(9),
             rows.getString(10),
+            rows.getString(11),
             Map.of()),
-        new Times(Instant.ofEpochMilli(rows.getLong(11)), time(rows, 12), time(rows, 13)),
+        new Times(Instant.ofEpochMilli(rows.getLong(12)), time(rows, 13), time(rows, 14)),
         endedAt.isEmpty()
             ? Optional.empty()
-            : Optional.of(new Ending(endedAt.get(), Outcome.of(outcome), text(rows.getString(16)))),
-        rows.getBoolean(17),
+            : Optional.of(new Ending(endedAt.get(), Outcome.of(outcome), text(rows.getString(17)))),
+        rows.getBoolean(18),
         List.of());
   }
 
   @SuppressWarnings("NullAway") // columns may be null, whatever JDBC declares
   private static Optional<Baseline> baseline(ResultSet rows) throws SQLException {
-    String flavor = rows.getString(8);
+    String flavor = rows.getString(7);
     return flavor == null
         ? Optional.empty()
-        : Optional.of(new Baseline(flavor, rows.getBigDecimal(9)));
+        : Optional.of(new Baseline(flavor, rows.getBigDecimal(8)));
   }
 
   @SuppressWarnings("NullAway") // columns may be null, whatever JDBC declares
@@ -390,8 +352,8 @@ final class LedgerStore implements AutoCloseable {
             connection.prepareStatement(
                 "INSERT INTO sluice_attempt (version, namespace, workload, local_queue,"
                     + " cluster_queue, cohort_path, owner_kind, owner_name, reserved_at, ready_at,"
-                    + " checkpointed_at, ended_at, outcome, reason, assumed, workload_uid, attempt)"
-                    + " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
+                    + " checkpointed_at, ended_at, outcome, reason, assumed, id, workload_uid,"
+                    + " attempt) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
         PreparedStatement update =
             connection.prepareStatement(
                 "UPDATE sluice_attempt SET version = ?, namespace = ?, workload = ?,"
@@ -399,36 +361,41 @@ final class LedgerStore implements AutoCloseable {
                     + " owner_name = ?, reserved_at = ?, ready_at = ?, checkpointed_at = ?,"
                     + " ended_at = ?, outcome = ?, reason = ?, assumed = ?"
                     // whatever changes an attempt changes one of these
-                    + " WHERE workload_uid = ? AND attempt = ? AND version = ?"
+                    + " WHERE id = ? AND version = ?"
                     + " AND COALESCE(ended_at, -1) = ?");
         PreparedStatement insertPart =
             connection.prepareStatement(
                 "INSERT INTO sluice_attempt_amount (flavor, resource, amount, baseline,"
                     + " baseline_pace, from_at, to_at, reach, group_id, run_at, lost_at,"
-                    + " workload_uid, attempt, part)"
-                    + " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
+                    + " attempt_id, part) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
         PreparedStatement updatePart =
             connection.prepareStatement(
                 "UPDATE sluice_attempt_amount SET from_at = ?, to_at = ?, reach = ?,"
                     + " group_id = ?, run_at = ?, lost_at = ?"
-                    + " WHERE workload_uid = ? AND attempt = ? AND part = ?");
+                    + " WHERE attempt_id = ? AND part = ?");
         PreparedStatement insertLabel =
             connection.prepareStatement(
-                "INSERT INTO sluice_attempt_label (workload_uid, attempt, label_key, label_value)"
-                    + " VALUES (?, ?, ?, ?)")) {
+                "INSERT INTO sluice_attempt_label (attempt_id, label_key, label_value)"
+                    + " VALUES (?, ?, ?)")) {
+      long last = lastId();
       for (Stored stored : changed) {
         Attempt attempt = stored.attempt;
+        if (stored.before.isEmpty()) {
+          stored.id = ++last;
+        }
         write(stored.before.isPresent() ? update : insert, stored);
         if (stored.before.isEmpty()) {
           for (Map.Entry<String, String> label : attempt.holder().labels().entrySet()) {
-            insertLabel.setString(1, attempt.uid());
-            insertLabel.setInt(2, attempt.number());
-            insertLabel.setString(3, label.getKey());
-            insertLabel.setString(4, label.getValue());
+            insertLabel.setLong(1, stored.id);
+            insertLabel.setString(2, label.getKey());
+            insertLabel.setString(3, label.getValue());
             insertLabel.addBatch();
           }
         }
         for (int part = 0; part < attempt.parts().size(); part++) {
+          if (stored.has(part)) {
+            continue;
+          }
           PreparedStatement writing = part < stored.parts() ? updatePart : insertPart;
           writePart(writing, stored, part, sums.group(attempt, attempt.parts().get(part)));
         }
@@ -445,6 +412,16 @@ final class LedgerStore implements AutoCloseable {
       updatePart.executeBatch();
     }
     sums.write(connection);
+  }
+
+  /** The number of the last row of an attempt. */
+  private long lastId() throws SQLException {
+    try (PreparedStatement select =
+            connection.prepareStatement("SELECT COALESCE(MAX(id), 0) FROM sluice_attempt");
+        ResultSet rows = select.executeQuery()) {
+      rows.next();
+      return rows.getLong(1);
+    }
   }
 
   private static void write(PreparedStatement statement, Stored stored) throws SQLException {
@@ -469,12 +446,14 @@ final class LedgerStore implements AutoCloseable {
     statement.setString(13, attempt.ending().map(end -> end.outcome().text()).orElse(null));
     statement.setString(14, attempt.ending().map(Ending::reason).orElse(null));
     statement.setBoolean(15, attempt.assumed());
-    statement.setString(16, attempt.uid());
-    statement.setInt(17, attempt.number());
-    if (stored.before.isPresent()) {
-      statement.setLong(18, stored.before.get().version());
+    statement.setLong(16, stored.id);
+    if (stored.before.isEmpty()) {
+      statement.setString(17, attempt.uid());
+      statement.setInt(18, attempt.number());
+    } else {
+      statement.setLong(17, stored.before.get().version());
       statement.setLong(
-          19, stored.before.get().ending().map(end -> end.at().toEpochMilli()).orElse(-1L));
+          18, stored.before.get().ending().map(end -> end.at().toEpochMilli()).orElse(-1L));
     }
     statement.addBatch();
   }
@@ -514,8 +493,7 @@ final class LedgerStore implements AutoCloseable {
     }
     set(statement, place++, attempt.isOpen() ? Optional.empty() : attempt.times().readyAt());
     set(statement, place++, attempt.lostAt());
-    statement.setString(place++, attempt.uid());
-    statement.setInt(place++, attempt.number());
+    statement.setLong(place++, stored.id);
     statement.setInt(place, number);
     statement.addBatch();
   }
@@ -625,12 +603,10 @@ final class LedgerStore implements AutoCloseable {
     List<Stored> all = locked(uids, condition, Optional.of(value));
     UsageSums sums = new UsageSums();
     try (PreparedStatement delete =
-        connection.prepareStatement(
-            "DELETE FROM sluice_attempt WHERE workload_uid = ? AND attempt = ?")) {
+        connection.prepareStatement("DELETE FROM sluice_attempt WHERE id = ?")) {
       for (Stored each : all) {
         each.summed.forEach(part -> sums.subtract(each.attempt, part));
-        delete.setString(1, each.attempt.uid());
-        delete.setInt(2, each.attempt.number());
+        delete.setLong(1, each.id);
         delete.addBatch();
       }
       delete.executeBatch();

@@ -232,7 +232,7 @@ final class UsageSql {
   /** Rows that are told apart by what only attempts have, or are in no sum. */
   private String attempts(Of of, Rows rows) {
     String condition = query.scope().condition();
-    return "SELECT %sp.flavor AS flavor, p.resource AS resource, %s FROM sluice_attempt_amount p JOIN sluice_attempt a ON a.workload_uid = p.workload_uid AND a.attempt = p.attempt%s %s %s%s GROUP BY %sp.flavor, p.resource%s"
+    return "SELECT %sp.flavor AS flavor, p.resource AS resource, %s FROM sluice_attempt_amount p JOIN sluice_attempt a ON a.id = p.attempt_id%s %s %s%s GROUP BY %sp.flavor, p.resource%s"
         .formatted(
             columns(true),
             of == Of.USES
@@ -240,9 +240,7 @@ final class UsageSql {
                 : money(rows, of)
                     + ", r.price * SUM(CASE WHEN p.baseline IS NULL THEN 0 ELSE %s END) AS compared"
                         .formatted(priced(rows, of)),
-            labels(
-                "sluice_attempt_label",
-                "l%1$d.workload_uid = a.workload_uid AND l%1$d.attempt = a.attempt"),
+            labels("sluice_attempt_label", "l%1$d.attempt_id = a.id"),
             of == Of.USES ? "" : prices(rows, of),
             where(rows),
             condition.isEmpty() ? "" : " AND " + condition,

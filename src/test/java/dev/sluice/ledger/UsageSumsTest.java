@@ -23,9 +23,7 @@ import java.util.TreeMap;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import javax.sql.DataSource;
-import org.flywaydb.core.Flyway;
 import org.junit.jupiter.api.DynamicTest;
-import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestFactory;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -68,7 +66,7 @@ class UsageSumsTest {
       while (told < all.size()) {
         int until = Math.min(all.size(), told + random.nextInt(1, 80));
         List<AttemptObservation> next = all.subList(told, until);
-        switch (random.nextInt(8)) {
+        switch (random.nextInt(7)) {
           case 0 -> {
             // a process died: what it had not forgotten is told again
             store.close();
@@ -78,11 +76,6 @@ class UsageSumsTest {
           case 1 -> store.deleteEndedBefore(all.get(told).observedAt().minus(Duration.ofDays(2)));
           case 2 -> store.delete(random.nextBoolean() ? "namespace" : "another");
           case 3 -> {
-            // from before there were sums
-            forget(source, random.nextInt(3));
-            store.sumUp();
-          }
-          case 4 -> {
             // the database fails somewhere within the transaction
             try (LedgerStore broken =
                 new LedgerStore(failing(source.getConnection(), random.nextInt(1, 12)))) {
@@ -91,7 +84,7 @@ class UsageSumsTest {
               assertThat(expected.getMessage()).isEqualTo("failed");
             }
           }
-          case 5 -> {
+          case 4 -> {
             // another leader has written the same before
             try (LedgerStore other = database.connect()) {
               other.add(next);
@@ -142,73 +135,6 @@ class UsageSumsTest {
       }
     }
     assertThat(ofSums).isEqualTo(ofRows);
-  }
-
-  /** As if some attempts were from before there were sums: a third of them, or all. */
-  private static void forget(DataSource source, int which) throws SQLException {
-    try (Connection connection = source.getConnection();
-        Statement statement = connection.createStatement()) {
-      connection.setAutoCommit(false);
-      statement.execute("DELETE FROM sluice_usage_day");
-      statement.execute("DELETE FROM sluice_usage_group");
-      statement.execute(
-          "UPDATE sluice_attempt_amount SET reach = NULL, group_id = NULL, run_at = NULL,"
-              + " lost_at = NULL");
-      connection.commit();
-    }
-    if (which == 0) {
-      return;
-    }
-    // sums in two steps are the same
-    try (LedgerStore store = new LedgerStore(source.getConnection())) {
-      while (store.sumUp()) {
-        assertThat(sums(source)).isNotEmpty();
-      }
-    }
-  }
-
-  /** Rows of the last schema without sums count before they are in sums, and after. */
-  @Test
-  void rowsFromBeforeThereWereSumsAreSummedUp() throws Exception {
-    LedgerDatabase database = new LedgerDatabase(LedgerStoreTest.options(directory));
-    Flyway.configure()
-        .dataSource(database.dataSource())
-        .locations("classpath:dev/sluice/ledger/migrations")
-        .table("sluice_schema_history")
-        .target("3")
-        .load()
-        .migrate();
-    long begin = RandomUses.BEGIN.toEpochMilli();
-    try (Connection connection = database.dataSource().getConnection();
-        Statement statement = connection.createStatement()) {
-      long end = begin + 400_000_000;
-      statement.execute(
-          "INSERT INTO sluice_attempt VALUES ('u', 1, 7, 'ns', 'w', 'local', 'queue', 'root', 'Job', 'j', %d, %d, NULL, %d, 'Evicted', 'Preempted')"
-              .formatted(begin, begin + 1_000, end));
-      statement.execute(
-          "INSERT INTO sluice_attempt_amount VALUES ('u', 1, 0, 'f', 'gpu', 3, %d, %d, NULL, NULL)"
-              .formatted(begin, end));
-    }
-    UsageQuery query =
-        UsageQuery.of(
-            "queue",
-            RandomUses.BEGIN,
-            RandomUses.BEGIN.plus(Duration.ofDays(30)),
-            Optional.empty());
-    try (LedgerStore store = database.migrated()) {
-      for (int round = 0; round < 2; round++) {
-        assertThat(store.usage(query, RandomUses.BEGIN.plus(Duration.ofDays(30)), LIMIT).rows())
-            .singleElement()
-            .satisfies(
-                row -> {
-                  assertThat(row.reserved()).isEqualByComparingTo("1200000");
-                  assertThat(row.lost()).isEqualByComparingTo("1199997");
-                });
-        assertThat(sums(database.dataSource())).hasSize(round == 0 ? 0 : 5);
-        assertThat(store.sumUp()).isEqualTo(round == 0);
-      }
-    }
-    assertThat(sums(database.dataSource())).isEqualTo(rows(database.dataSource()));
   }
 
   /** A connection whose nth batch fails. */
@@ -314,8 +240,8 @@ class UsageSumsTest {
                       THEN GREATEST(p.from_at, %1$d, COALESCE(a.checkpointed_at, 0), COALESCE(a.ready_at, %2$d))
                       ELSE %2$d END AS lost_from
                   FROM sluice_attempt a
-                  JOIN sluice_attempt_amount p ON p.workload_uid = a.workload_uid AND p.attempt = a.attempt
-                  LEFT JOIN sluice_attempt_label l ON l.workload_uid = a.workload_uid AND l.attempt = a.attempt
+                  JOIN sluice_attempt_amount p ON p.attempt_id = a.id
+                  LEFT JOIN sluice_attempt_label l ON l.attempt_id = a.id
                   WHERE a.ended_at IS NOT NULL AND p.reach IS NOT NULL AND p.from_at < %2$d AND p.to_at > %1$d) AS parts
                 GROUP BY cluster_queue, cohort_path, outcome, flavor, resource, baseline, label_value
                 """
