@@ -14,6 +14,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -40,6 +41,12 @@ public final class Ledger implements WorkloadListener, AutoCloseable {
 
   private static final Duration PAUSE = Duration.ofMillis(200);
   private static final Duration LONGEST_PAUSE = Duration.ofSeconds(15);
+
+  /** How long a schema that can't be brought up to date is left alone at most. */
+  private static final Duration LONGEST_SCHEMA_PAUSE = Duration.ofMinutes(5);
+
+  /** Of how many errors each is told once, until something is written. */
+  private static final int TOLD_ERRORS = 20;
 
   /** How often a process that doesn't lead looks for what is too old to be kept. */
   private static final Duration FOLLOWERS_PAUSE = Duration.ofSeconds(5);
@@ -77,7 +84,9 @@ public final class Ledger implements WorkloadListener, AutoCloseable {
   /** The fields below are used by the thread. */
   private @Nullable LedgerStore store;
 
-  private boolean told;
+  /** The errors that were told since something was written. */
+  private final Set<String> told = new HashSet<>();
+
   private boolean caughtUp;
 
   private Duration pause = PAUSE;
@@ -237,12 +246,20 @@ public final class Ledger implements WorkloadListener, AutoCloseable {
       price(ledgerStore);
       prune(ledgerStore);
       pause = PAUSE;
+      if (!told.isEmpty()) {
+        told.clear();
+        LOG.info("ledger written=true waiting={}", buffer.waitingBytes());
+      }
       return !all;
+    } catch (LedgerDatabase.SchemaException e) {
+      failed(e, LONGEST_SCHEMA_PAUSE);
     } catch (SQLException | IOException e) {
-      failed(e);
+      failed(e, LONGEST_PAUSE);
     } catch (RuntimeException e) {
-      LOG.error("ledger written=false", e);
-      failed(e);
+      if (told.isEmpty()) {
+        LOG.error("ledger written=false", e);
+      }
+      failed(e, LONGEST_PAUSE);
     }
     return false;
   }
@@ -275,15 +292,16 @@ public final class Ledger implements WorkloadListener, AutoCloseable {
   private LedgerStore opened() throws SQLException {
     LedgerStore opened = database.migrated();
     store = opened;
-    LOG.info("ledger database=open embedded={}", options.server().isEmpty());
-    told = false;
+    if (told.isEmpty()) {
+      LOG.info("ledger database=open embedded={}", options.server().isEmpty());
+    }
     unpriced.set(true);
     return opened;
   }
 
-  private void failed(Exception e) {
-    if (!told && !ending) {
-      told = true; // once: the next attempts follow
+  private void failed(Exception e, Duration longestPause) {
+    // once each: the next attempts follow
+    if (!ending && told.size() < TOLD_ERRORS && told.add(e.toString())) {
       LOG.warn(
           "ledger written=false waiting={} reason=\"{}\"", buffer.waitingBytes(), e.toString());
     }
@@ -298,7 +316,7 @@ public final class Ledger implements WorkloadListener, AutoCloseable {
     }
     listener.waiting(buffer.waitingBytes());
     Duration doubled = pause.multipliedBy(2);
-    pause = doubled.compareTo(LONGEST_PAUSE) < 0 ? doubled : LONGEST_PAUSE;
+    pause = doubled.compareTo(longestPause) < 0 ? doubled : longestPause;
   }
 
   /**

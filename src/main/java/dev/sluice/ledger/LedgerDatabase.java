@@ -3,7 +3,9 @@ package dev.sluice.ledger;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.sql.Connection;
 import java.sql.SQLException;
+import java.util.Arrays;
 import javax.sql.DataSource;
 import org.flywaydb.core.Flyway;
 import org.flywaydb.core.api.FlywayException;
@@ -26,26 +28,47 @@ final class LedgerDatabase {
     this.options = options;
   }
 
+  /** The database is there, and its schema can't be brought up to date. */
+  static final class SchemaException extends SQLException {
+
+    private static final long serialVersionUID = 1L;
+
+    SchemaException(FlywayException cause) {
+      super(
+          "the schema can't be migrated: %s; what was done is kept, and tried again: mend the database, or give the ledger an empty one"
+              .formatted(cause.getMessage()),
+          cause);
+    }
+  }
+
   /**
    * Connects, after the schema was made or brought up to date.
    *
+   * @throws SchemaException if the schema can't be brought up to date
    * @throws SQLException if the database can't be used
    */
   LedgerStore migrated() throws SQLException {
     DataSource dataSource = dataSource();
+    Connection connection = dataSource.getConnection();
     try {
-      Flyway.configure(LedgerDatabase.class.getClassLoader())
-          .dataSource(dataSource)
-          .locations(MIGRATIONS)
-          .table("sluice_schema_history")
-          .baselineOnMigrate(true)
-          .baselineVersion("0")
-          .load()
-          .migrate();
+      Flyway flyway =
+          Flyway.configure(LedgerDatabase.class.getClassLoader())
+              .dataSource(dataSource)
+              .locations(MIGRATIONS)
+              .table("sluice_schema_history")
+              .baselineOnMigrate(true)
+              .baselineVersion("0")
+              .load();
+      if (Arrays.stream(flyway.info().all()).anyMatch(each -> each.getState().isFailed())) {
+        // H2 keeps what a migration did before it failed, and migrations may be repeated
+        flyway.repair();
+      }
+      flyway.migrate();
+      return new LedgerStore(connection);
     } catch (FlywayException e) {
-      throw new SQLException("the schema can't be migrated: " + e.getMessage(), e);
+      connection.close();
+      throw new SchemaException(e);
     }
-    return new LedgerStore(dataSource.getConnection());
   }
 
   /**

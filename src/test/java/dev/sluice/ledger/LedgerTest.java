@@ -6,6 +6,7 @@ import static org.awaitility.Awaitility.await;
 import dev.sluice.core.model.FlavorResource;
 import dev.sluice.ledger.UsageRows.UsageRow;
 import dev.sluice.metrics.LedgerMetrics;
+import dev.sluice.testing.LogLines;
 import dev.sluice.workload.feed.TranslationOptions;
 import dev.sluice.workload.feed.WorkloadTranslator;
 import dev.sluice.workload.record.CachedWorkload;
@@ -19,7 +20,9 @@ import java.math.BigDecimal;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.sql.Connection;
 import java.sql.SQLException;
+import java.sql.Statement;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
@@ -27,7 +30,9 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BooleanSupplier;
+import javax.sql.DataSource;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.CleanupMode;
 import org.junit.jupiter.api.io.TempDir;
@@ -395,6 +400,41 @@ class LedgerTest {
       ledger.changed(null, workload(3, "QuotaReserved=True@10", "Admitted=True@20"));
       now = T0.plusSeconds(30);
       awaitText(ledger, " red spot cpu reserved=40 run=20 lost=0;");
+    }
+  }
+
+  /** H2 keeps what a migration did before it failed. */
+  @Test
+  void aSchemaThatCannotBeMadeIsToldOnceAndMadeWhenItCan() throws Exception {
+    DataSource source = new LedgerDatabase(embedded()).dataSource();
+    execute(source, "CREATE TABLE sluice_attempt_amount (amount INTEGER)");
+    AtomicInteger steps = new AtomicInteger();
+    try (LogLines lines = new LogLines();
+        Ledger ledger =
+            started(
+                "a",
+                embedded(),
+                () -> {
+                  steps.incrementAndGet();
+                  return true;
+                })) {
+      ledger.changed(null, workload(3, "QuotaReserved=True@10", "Admitted=True@20"));
+      await("some trials").atMost(LIMIT).until(() -> steps.get() > 4);
+      assertThat(lines.text())
+          .contains("ledger written=false waiting=")
+          .containsOnlyOnce("the schema can't be migrated")
+          .containsOnlyOnce("give the ledger an empty one");
+      execute(source, "DROP TABLE sluice_attempt_amount");
+      now = T0.plusSeconds(30);
+      awaitText(ledger, " red spot cpu reserved=40 run=20 lost=0;");
+      assertThat(lines.text()).contains("ledger written=true waiting=");
+    }
+  }
+
+  private static void execute(DataSource source, String sql) throws SQLException {
+    try (Connection connection = source.getConnection();
+        Statement statement = connection.createStatement()) {
+      statement.execute(sql);
     }
   }
 
