@@ -18,6 +18,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.Set;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
@@ -80,6 +81,7 @@ public final class Ledger implements WorkloadListener, AutoCloseable {
   private final long startedNanos = System.nanoTime();
   private volatile boolean listed;
   private volatile boolean ending;
+  private volatile boolean flushing;
 
   /** The fields below are used by the thread. */
   private @Nullable LedgerStore store;
@@ -88,6 +90,9 @@ public final class Ledger implements WorkloadListener, AutoCloseable {
   private final Set<String> told = new HashSet<>();
 
   private boolean caughtUp;
+
+  /** Since when something waits that isn't written; by the clock of the machine's run. */
+  private OptionalLong waitingSince = OptionalLong.empty();
 
   private Duration pause = PAUSE;
   private Instant pruneAt = Instant.EPOCH;
@@ -234,15 +239,21 @@ public final class Ledger implements WorkloadListener, AutoCloseable {
   private boolean write() {
     try {
       LedgerStore ledgerStore = store == null ? opened() : store;
-      List<AttemptObservation> observations = buffer.next();
-      if (!observations.isEmpty()) {
-        ledgerStore.add(observations).forEach(this::tell);
+      boolean all = true;
+      if (isDue()) {
+        List<AttemptObservation> observations = buffer.next();
+        if (!observations.isEmpty()) {
+          ledgerStore.add(observations).forEach(this::tell);
+        }
+        all = buffer.taken();
+        if (all) {
+          waitingSince = OptionalLong.empty();
+        }
+        if (all && listed) {
+          all = catchUp(ledgerStore);
+        }
       }
-      boolean all = buffer.taken();
       listener.waiting(buffer.waitingBytes());
-      if (all && listed) {
-        all = catchUp(ledgerStore);
-      }
       price(ledgerStore);
       prune(ledgerStore);
       pause = PAUSE;
@@ -262,6 +273,23 @@ public final class Ledger implements WorkloadListener, AutoCloseable {
       failed(e, LONGEST_PAUSE);
     }
     return false;
+  }
+
+  /**
+   * Whether what waits is to be written. A transaction costs much more than an observation, and
+   * what is observed of an attempt soon after its begin is written together with that.
+   */
+  private boolean isDue() {
+    long waiting = buffer.waitingBytes();
+    long now = System.nanoTime();
+    if (waiting > 0 && waitingSince.isEmpty()) {
+      waitingSince = OptionalLong.of(now);
+    }
+    return !caughtUp
+        || incomplete.get()
+        || flushing
+        || waiting >= ObservationBuffer.READ_BYTES
+        || waiting > 0 && now - waitingSince.getAsLong() >= options.behind().toNanos();
   }
 
   /**
@@ -484,6 +512,7 @@ public final class Ledger implements WorkloadListener, AutoCloseable {
   /** Writes what waits, if that takes no longer than the limit; then writes nothing more. */
   public void stop(Duration limit) {
     long end = System.nanoTime() + limit.toNanos();
+    flushing = true;
     while (thread.isAlive()
         && source.leading().getAsBoolean()
         && buffer.waitingBytes() > 0

@@ -13,6 +13,7 @@ import java.util.Optional;
  * @param labels keys of the labels of Workloads that rows keep
  * @param maxAge how long attempts are kept after their end
  * @param maxBufferBytes the most bytes that wait for the database
+ * @param behind how long what was observed may wait for more, so that one transaction writes it
  * @param currency of prices, for people; empty if nobody says so
  */
 public record LedgerOptions(
@@ -21,7 +22,11 @@ public record LedgerOptions(
     List<String> labels,
     Duration maxAge,
     long maxBufferBytes,
+    Duration behind,
     String currency) {
+
+  /** How long rows are behind, usually: most Workloads have got quota and are ready within it. */
+  public static final Duration BEHIND = Duration.ofSeconds(5);
 
   /**
    * A PostgreSQL server.

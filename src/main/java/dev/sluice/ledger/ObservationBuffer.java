@@ -26,7 +26,9 @@ final class ObservationBuffer implements AutoCloseable {
 
   private static final String PREFIX = "ledger-";
   private static final String SUFFIX = ".buffer";
-  private static final int READ_BYTES = 1 << 20;
+
+  /** How much is read at a time. */
+  static final int READ_BYTES = 1 << 20;
 
   private final Path directory;
   private final Path file;

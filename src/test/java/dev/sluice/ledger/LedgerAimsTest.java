@@ -29,13 +29,14 @@ import org.junit.jupiter.api.io.TempDir;
 /**
  * How long many rows take (docs/ledger.md#measured). The figures are printed: machines differ.
  *
- * <p>{@code -Dsluice.ledger.rows} says how many.
+ * <p>{@code -Dsluice.ledger.rows} says how many, {@code -Dsluice.ledger.chunk} how many
+ * observations one transaction writes.
  */
 @Tag(BuildBreadth.NIGHTLY)
 class LedgerAimsTest {
 
   private static final int ROWS = Integer.getInteger("sluice.ledger.rows", 20_000);
-  private static final int CHUNK = 2_000;
+  private static final int CHUNK = Integer.getInteger("sluice.ledger.chunk", 2_000);
   private static final Instant BEGIN = Instant.parse("2026-03-01T00:00:00Z");
   private static final Duration MONTH = Duration.ofDays(31);
 

@@ -49,6 +49,7 @@ class LedgerPostgresTest {
             List.of(),
             Duration.ofDays(1),
             1L << 20,
+            Duration.ZERO,
             ""));
   }
 

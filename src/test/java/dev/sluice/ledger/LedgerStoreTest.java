@@ -61,8 +61,18 @@ class LedgerStoreTest {
   }
 
   static LedgerOptions options(Path directory) {
+    return options(directory, Duration.ZERO);
+  }
+
+  static LedgerOptions options(Path directory, Duration behind) {
     return new LedgerOptions(
-        directory, Optional.empty(), List.of("team"), Duration.ofDays(400), 1L << 28, "EUR");
+        directory,
+        Optional.empty(),
+        List.of("team"),
+        Duration.ofDays(400),
+        1L << 28,
+        behind,
+        "EUR");
   }
 
   @TestFactory

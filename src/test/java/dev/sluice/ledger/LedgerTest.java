@@ -354,6 +354,7 @@ class LedgerTest {
               List.of("team"),
               Duration.ofDays(10_000),
               1L << 20,
+              Duration.ZERO,
               "");
       CachedWorkload running = workload(3, "QuotaReserved=True@10", "Admitted=True@20");
       CachedWorkload released =
@@ -435,6 +436,37 @@ class LedgerTest {
     try (Connection connection = source.getConnection();
         Statement statement = connection.createStatement()) {
       statement.execute(sql);
+    }
+  }
+
+  @Test
+  void whatIsObservedWithinAShortTimeIsWrittenTogetherAndAllAtTheEnd() throws Exception {
+    AtomicInteger steps = new AtomicInteger();
+    LedgerOptions options =
+        LedgerStoreTest.options(directory.resolve("ledger"), Duration.ofHours(1));
+    CachedWorkload reserved = workload(3, "QuotaReserved=True@10");
+    cache.seen(reserved);
+    cache.reached(3);
+    now = T0.plusSeconds(30);
+    try (Ledger ledger =
+        started(
+            "a",
+            options,
+            () -> {
+              steps.incrementAndGet();
+              return true;
+            })) {
+      // what the comparison with the rows told
+      await("something that waits")
+          .atMost(LIMIT)
+          .until(() -> Files.size(directory.resolve("ledger/ledger-a.buffer")) > 0);
+      int before = steps.get();
+      await("more trials").atMost(LIMIT).until(() -> steps.get() > before + 3);
+      assertThat(usage(ledger)).isEmpty();
+      CachedWorkload admitted = workload(5, "QuotaReserved=True@10", "Admitted=True@20");
+      ledger.changed(reserved, admitted);
+      ledger.stop(LIMIT);
+      assertThat(text(ledger)).isEqualTo(" red spot cpu reserved=40 run=20 lost=0;");
     }
   }
 

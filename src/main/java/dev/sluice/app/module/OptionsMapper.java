@@ -103,6 +103,7 @@ public record OptionsMapper(Configuration configuration) {
                 settings.kept(),
                 settings.maxAge(),
                 settings.maxBufferBytes(),
+                LedgerOptions.BEHIND,
                 settings.currency()))
         : Optional.empty();
   }

@@ -57,6 +57,7 @@ class UsageEndpointTest {
             List.of(),
             Duration.ofDays(1),
             1 << 20,
+            Duration.ZERO,
             "EUR"),
         new Ledger.Source("a", new WorkloadCache(), () -> true, Optional::empty),
         new AttemptReader(
