@@ -157,7 +157,7 @@ record Attempt(
 
   /** A Workload doesn't exist any more, so that its last attempt has ended. */
   private static List<Attempt> gone(List<Attempt> known, AttemptObservation observation) {
-    Ending end = observation.ending().orElseThrow();
+    Ending ending = observation.ending().orElseThrow();
     List<Attempt> changed = new ArrayList<>(2);
     if (observation.reservation().isPresent()) {
       changed.addAll(after(known, observation.withoutEnding()));
@@ -167,22 +167,22 @@ record Attempt(
             known.stream()
                 .filter(old -> changed.stream().noneMatch(each -> each.number() == old.number())))
         .max(Comparator.comparingLong(Attempt::version))
-        .filter(last -> last.isLater(end))
+        .filter(last -> last.isLater(ending))
         .ifPresent(
             last -> {
               changed.remove(last);
-              changed.add(last.assumed(end));
+              changed.add(last.assumed(ending));
             });
     return changed;
   }
 
   /** Whether the attempt is open, or somebody else noticed the deletion of its Workload later. */
-  private boolean isLater(Ending deletion) {
+  private boolean isLater(Ending otherEnding) {
     return ending
         .map(
             end ->
                 end.outcome() == Outcome.DELETED
-                    && end.at().isAfter(later(deletion.at(), times.reservedAt())))
+                    && end.at().isAfter(later(otherEnding.at(), times.reservedAt())))
         .orElse(true);
   }
 
@@ -317,12 +317,12 @@ record Attempt(
   }
 
   /** The same with an end that nobody observed. */
-  private Attempt assumed(Ending end) {
-    return reopened().ended(end, true);
+  private Attempt assumed(Ending newEnding) {
+    return reopened().ended(newEnding, true);
   }
 
-  private Attempt ended(Ending end, boolean isAssumed) {
-    Instant at = later(end.at(), times.reservedAt());
+  private Attempt ended(Ending newEnding, boolean isAssumed) {
+    Instant at = later(newEnding.at(), times.reservedAt());
     return new Attempt(
         uid,
         number,
@@ -332,7 +332,7 @@ record Attempt(
             times.reservedAt(),
             times.readyAt().filter(ready -> !ready.isAfter(at)),
             times.checkpointedAt()),
-        Optional.of(new Ending(at, end.outcome(), end.reason())),
+        Optional.of(new Ending(at, newEnding.outcome(), newEnding.reason())),
         isAssumed,
         parts.stream().map(part -> part.within(at)).toList());
   }
