@@ -15,7 +15,9 @@ import dev.sluice.testing.ControlPlaneTest;
 import dev.sluice.testing.TestCluster;
 import io.fabric8.kubernetes.api.model.GenericKubernetesResource;
 import io.fabric8.kubernetes.api.model.authentication.TokenRequestBuilder;
-import io.fabric8.kubernetes.client.informers.ResourceEventHandler;
+import io.fabric8.kubernetes.client.Watch;
+import io.fabric8.kubernetes.client.Watcher;
+import io.fabric8.kubernetes.client.WatcherException;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.StringWriter;
@@ -70,6 +72,9 @@ class LedgerIT {
   private final Map<String, String> seen = new ConcurrentHashMap<>();
 
   private final Map<String, Boolean> deleted = new ConcurrentHashMap<>();
+
+  /** The names of Workloads by their UIDs. */
+  private final Map<String, String> names = new ConcurrentHashMap<>();
 
   /** How long a killed operator was not there, in all. */
   private Duration down = Duration.ZERO;
@@ -152,13 +157,15 @@ class LedgerIT {
     for (int i = 0; i < settings.size(); i++) {
       operators.add(start("ledger-" + i, cluster, settings.get(i)));
     }
-    try (var watch =
+    Looker looker = new Looker();
+    // not an informer: one that lists anew skips versions
+    try (Watch watch =
         cluster
             .client()
             .genericKubernetesResources("kueue.x-k8s.io/v1beta2", "Workload")
             .inNamespace(cluster.namespace())
-            .inform(new Watcher())) {
-      assertThat(watch.isRunning()).isTrue();
+            .watch(looker)) {
+      assertThat(watch).isNotNull();
       CompletableFuture<Void> away = CompletableFuture.completedFuture(null);
       createQueues(cluster);
       submit(cluster, "low", JOBS - JOBS / 5, 0, JOBS / 5);
@@ -208,10 +215,14 @@ class LedgerIT {
           .atMost(LIMIT)
           .pollInterval(Duration.ofSeconds(3)) // one user may ask twice a second
           .untilAsserted(
-              () ->
-                  assertThat(used(cluster, kubeconfig))
-                      .as("core-seconds")
-                      .isEqualByComparingTo(BigDecimal.valueOf(seconds())));
+              () -> {
+                BigDecimal used = used(cluster, kubeconfig);
+                BigDecimal told = BigDecimal.valueOf(seconds());
+                assertThat(used)
+                    .as("core-seconds; %s", used.equals(told) ? "" : differing(kubeconfig))
+                    .isEqualByComparingTo(told);
+              });
+      assertThat(looker.closed).as("the watch ended").isFalse();
       await("the budget to be written")
           .atMost(LIMIT)
           .pollInterval(Duration.ofSeconds(3))
@@ -279,9 +290,39 @@ class LedgerIT {
         seconds());
   }
 
+  /** The Workloads whose core-seconds aren't those that the API told, with what it told. */
+  private Map<String, String> differing(Path kubeconfig) throws IOException {
+    Map<String, BigDecimal> used = new TreeMap<>();
+    for (UsageRow row :
+        UsageDocument.parse(
+                new ObjectMapper()
+                    .readTree(usage(kubeconfig, "--by", "workload", "--since", "1d", "-o", "json")))
+            .rows()) {
+      used.merge(row.by().getOrDefault("workload", ""), row.reserved(), BigDecimal::add);
+    }
+    Map<String, String> differing = new TreeMap<>();
+    names.forEach(
+        (uid, name) -> {
+          BigDecimal told = BigDecimal.valueOf(seconds(uid));
+          BigDecimal rows = used.getOrDefault(name, BigDecimal.ZERO);
+          if (told.compareTo(rows) != 0) {
+            Map<String, String> ends = new TreeMap<>(seen);
+            ends.keySet().removeIf(key -> !key.startsWith(uid));
+            differing.put(name + "=" + rows.toPlainString(), ends.toString());
+          }
+        });
+    return differing;
+  }
+
   /** What attempts used whose ends are in the API, in core-seconds. */
   private long seconds() {
+    return seconds("");
+  }
+
+  /** The same of the Workload of a UID. */
+  private long seconds(String uid) {
     return seen.entrySet().stream()
+        .filter(each -> each.getKey().startsWith(uid))
         .filter(each -> !each.getValue().equals("?"))
         .mapToLong(
             each ->
@@ -412,28 +453,30 @@ class LedgerIT {
   }
 
   /** Remembers what versions of Workloads say. */
-  private final class Watcher implements ResourceEventHandler<GenericKubernetesResource> {
+  private final class Looker implements Watcher<GenericKubernetesResource> {
 
     private final ObjectMapper json = new ObjectMapper();
     private final Map<String, String> open = new ConcurrentHashMap<>();
 
+    private volatile boolean closed;
+
     @Override
-    public void onAdd(GenericKubernetesResource workload) {
-      look(workload);
+    public void eventReceived(Action action, GenericKubernetesResource workload) {
+      if (action == Action.DELETED) {
+        deleted.put(workload.getMetadata().getUid(), true);
+      } else {
+        look(workload);
+      }
     }
 
     @Override
-    public void onUpdate(GenericKubernetesResource before, GenericKubernetesResource workload) {
-      look(workload);
-    }
-
-    @Override
-    public void onDelete(GenericKubernetesResource workload, boolean unknown) {
-      deleted.put(workload.getMetadata().getUid(), true);
+    public void onClose(WatcherException gone) {
+      closed = true;
     }
 
     private void look(GenericKubernetesResource workload) {
       String uid = workload.getMetadata().getUid();
+      names.put(uid, workload.getMetadata().getName());
       JsonNode status = json.valueToTree(workload.getAdditionalProperties()).path("status");
       Optional<JsonNode> reserved = condition(status, "QuotaReserved");
       Optional<JsonNode> finished =
@@ -598,7 +641,7 @@ class LedgerIT {
   private static boolean isFinished(GenericKubernetesResource workload) {
     JsonNode status =
         new ObjectMapper().valueToTree(workload.getAdditionalProperties()).path("status");
-    return Watcher.condition(status, "Finished").isPresent();
+    return Looker.condition(status, "Finished").isPresent();
   }
 
   /** Without a ledger, nothing of it is in the process. */
