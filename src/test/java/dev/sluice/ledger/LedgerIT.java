@@ -219,7 +219,7 @@ class LedgerIT {
                 BigDecimal used = used(cluster, kubeconfig);
                 BigDecimal told = BigDecimal.valueOf(seconds());
                 assertThat(used)
-                    .as("core-seconds; %s", used.equals(told) ? "" : differing(kubeconfig))
+                    .as("core-seconds; %s", used.compareTo(told) == 0 ? "" : differing(kubeconfig))
                     .isEqualByComparingTo(told);
               });
       assertThat(looker.closed).as("the watch ended").isFalse();

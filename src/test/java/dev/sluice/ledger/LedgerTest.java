@@ -439,6 +439,39 @@ class LedgerTest {
     }
   }
 
+  /** Whoever may write a status can't keep rows of others from being written. */
+  @Test
+  void aHostileStatusGivesARowThatTheDatabaseTakes() throws Exception {
+    now = T0.plusSeconds(900);
+    CachedWorkload hostile =
+        parser.parse(
+            """
+            {"metadata": {"name": "job", "namespace": "ns", "uid": "u1", "resourceVersion": "7",
+               "creationTimestamp": "%1$s", "labels": {"team": "red"}},
+             "spec": {"queueName": "%2$s", "podSets": [{"name": "main", "count": 2, "template":
+               {"spec": {"containers": [{"name": "c"}]}}}]},
+             "status": {"conditions": [
+               {"type": "QuotaReserved", "status": "True", "reason": "a", "message": "",
+                "lastTransitionTime": "%1$s"},
+               {"type": "Finished", "status": "True", "reason": "\\u0000%2$s", "message": "",
+                "lastTransitionTime": "%3$s"}],
+             "admission": {"clusterQueue": "%2$s\\u0000", "podSetAssignments": [{"name": "main",
+               "count": 2, "flavors": {"cpu": "spot", "memory": "%2$s"},
+               "resourceUsage": {"cpu": "9E", "memory": "%4$s", "%2$s": "-9E"}}]}}}
+            """
+                .formatted(T0, "x".repeat(5_000), T0.plusSeconds(10), "9".repeat(1_000))
+                .getBytes(StandardCharsets.UTF_8));
+    try (Ledger ledger = started("a", embedded())) {
+      ledger.changed(null, hostile);
+      ledger.changed(null, other(8, "QuotaReserved=True@10", "Finished=True@20@Failed"));
+      await("both rows").atMost(LIMIT).until(() -> text(ledger).contains("Failed"));
+      assertThat(text(ledger))
+          .contains("Failed red spot cpu reserved=20 run=0 lost=0;")
+          // the largest amount for ten seconds
+          .contains("Stopped red spot cpu reserved=92233720368547758.07 run=0 lost=0;");
+    }
+  }
+
   @Test
   void whatIsObservedWithinAShortTimeIsWrittenTogetherAndAllAtTheEnd() throws Exception {
     AtomicInteger steps = new AtomicInteger();
