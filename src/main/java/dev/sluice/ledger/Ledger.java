@@ -394,16 +394,24 @@ public final class Ledger implements WorkloadListener, AutoCloseable {
     return all;
   }
 
-  /** A process that doesn't lead keeps what the leader may not have written. */
+  /**
+   * A process that doesn't lead keeps what the leader may not have written. When it is old, it goes
+   * to the database that they share, where it changes only what the leader doesn't know.
+   */
   private void forget() {
     try {
       List<AttemptObservation> observations = buffer.next();
       Instant old = clock.instant().minus(MEMORY_OF_FOLLOWERS);
       if (!observations.isEmpty() && observations.getLast().observedAt().isBefore(old)) {
+        if (options.server().isPresent()) {
+          try (LedgerStore shared = database.connect()) {
+            shared.add(observations);
+          }
+        }
         buffer.taken();
       }
-    } catch (IOException e) {
-      LOG.debug("ledger buffer read=false", e);
+    } catch (SQLException | IOException e) {
+      LOG.debug("ledger forgotten=false", e);
     }
   }
 

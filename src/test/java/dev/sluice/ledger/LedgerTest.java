@@ -80,6 +80,18 @@ class LedgerTest {
     return LedgerStoreTest.options(directory.resolve("ledger"));
   }
 
+  private LedgerOptions options(PostgresServer server) throws IOException {
+    Path password = Files.writeString(directory.resolve("given"), "secret\n");
+    return new LedgerOptions(
+        directory.resolve("ledger"),
+        Optional.of(new LedgerOptions.Server(server.url(), "ledger", Optional.of(password))),
+        List.of("team"),
+        Duration.ofDays(10_000),
+        1L << 20,
+        Duration.ZERO,
+        "");
+  }
+
   /** A version of a Workload of two pods with a core each; conditions are {@code Type=at}. */
   private CachedWorkload workload(int version, String... conditions) throws IOException {
     return workload("job", "u1", version, conditions);
@@ -346,16 +358,7 @@ class LedgerTest {
   @Test
   void aServerThatIsAwayLosesNothing() throws Exception {
     try (PostgresServer server = PostgresServer.start(directory, "secret")) {
-      Path password = Files.writeString(directory.resolve("given"), "secret\n");
-      LedgerOptions options =
-          new LedgerOptions(
-              directory.resolve("ledger"),
-              Optional.of(new LedgerOptions.Server(server.url(), "ledger", Optional.of(password))),
-              List.of("team"),
-              Duration.ofDays(10_000),
-              1L << 20,
-              Duration.ZERO,
-              "");
+      LedgerOptions options = options(server);
       CachedWorkload running = workload(3, "QuotaReserved=True@10", "Admitted=True@20");
       CachedWorkload released =
           workload(5, "QuotaReserved=False@40@Pending", "Evicted=True@40@Preempted");
@@ -382,6 +385,32 @@ class LedgerTest {
             ledger,
             "Evicted red spot cpu reserved=60 run=40 lost=40;"
                 + "Failed red spot cpu reserved=20 run=20 lost=0;");
+      }
+    }
+  }
+
+  /** The leader was not there when it happened; who was doesn't lead any more. */
+  @Test
+  void whoFollowsWritesWhatIsOldIntoTheDatabaseOfAll() throws Exception {
+    try (PostgresServer server = PostgresServer.start(directory, "secret")) {
+      LedgerOptions options = options(server);
+      CachedWorkload running = workload(3, "QuotaReserved=True@10", "Admitted=True@20");
+      CachedWorkload again = workload(9, "QuotaReserved=True@50", "Admitted=True@50");
+      now = T0.plusSeconds(90);
+      try (Ledger leader = started("a", options);
+          Ledger follower = started("b", options, () -> false)) {
+        leader.changed(null, running);
+        awaitText(leader, " red spot cpu reserved=160 run=140 lost=0;");
+        follower.changed(
+            running, workload(5, "QuotaReserved=False@40@Pending", "Evicted=True@40@Preempted"));
+        leader.changed(null, again);
+        String assumed = " red spot cpu reserved=80 run=80 lost=0;";
+        awaitText(leader, assumed + "Evicted red spot cpu reserved=80 run=60 lost=60;");
+        now = T0.plusSeconds(1_000);
+        awaitText(
+            leader,
+            " red spot cpu reserved=1900 run=1900 lost=0;"
+                + "Evicted red spot cpu reserved=60 run=40 lost=40;");
       }
     }
   }
