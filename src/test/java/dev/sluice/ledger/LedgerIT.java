@@ -14,10 +14,12 @@ import dev.sluice.testing.BuildBreadth;
 import dev.sluice.testing.ControlPlaneTest;
 import dev.sluice.testing.TestCluster;
 import io.fabric8.kubernetes.api.model.GenericKubernetesResource;
+import io.fabric8.kubernetes.api.model.ListOptionsBuilder;
 import io.fabric8.kubernetes.api.model.authentication.TokenRequestBuilder;
 import io.fabric8.kubernetes.client.Watch;
 import io.fabric8.kubernetes.client.Watcher;
 import io.fabric8.kubernetes.client.WatcherException;
+import io.fabric8.kubernetes.client.dsl.Watchable;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.StringWriter;
@@ -34,6 +36,7 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
@@ -157,15 +160,12 @@ class LedgerIT {
     for (int i = 0; i < settings.size(); i++) {
       operators.add(start("ledger-" + i, cluster, settings.get(i)));
     }
-    Looker looker = new Looker();
-    // not an informer: one that lists anew skips versions
-    try (Watch watch =
-        cluster
-            .client()
-            .genericKubernetesResources("kueue.x-k8s.io/v1beta2", "Workload")
-            .inNamespace(cluster.namespace())
-            .watch(looker)) {
-      assertThat(watch).isNotNull();
+    try (Looker looker =
+        new Looker(
+            cluster
+                .client()
+                .genericKubernetesResources("kueue.x-k8s.io/v1beta2", "Workload")
+                .inNamespace(cluster.namespace()))) {
       CompletableFuture<Void> away = CompletableFuture.completedFuture(null);
       createQueues(cluster);
       submit(cluster, "low", JOBS - JOBS / 5, 0, JOBS / 5);
@@ -222,7 +222,7 @@ class LedgerIT {
                     .as("core-seconds; %s", used.compareTo(told) == 0 ? "" : differing(kubeconfig))
                     .isEqualByComparingTo(told);
               });
-      assertThat(looker.closed).as("the watch ended").isFalse();
+      assertThat(looker.gone).as("a watch that could not be gone on with").isFalse();
       await("the budget to be written")
           .atMost(LIMIT)
           .pollInterval(Duration.ofSeconds(3))
@@ -452,16 +452,33 @@ class LedgerIT {
         .getToken();
   }
 
-  /** Remembers what versions of Workloads say. */
-  private final class Looker implements Watcher<GenericKubernetesResource> {
+  /**
+   * Remembers what versions of Workloads say, of all versions: it isn't an informer, which skips
+   * some when it lists anew, as it does when an operator that starts changes the definition.
+   */
+  private final class Looker implements Watcher<GenericKubernetesResource>, AutoCloseable {
 
     private final ObjectMapper json = new ObjectMapper();
     private final Map<String, String> open = new ConcurrentHashMap<>();
 
+    private final Watchable<GenericKubernetesResource> workloads;
+    private volatile String version = "";
     private volatile boolean closed;
+    private volatile boolean gone;
+    private volatile Watch watch;
+
+    Looker(Watchable<GenericKubernetesResource> workloads) {
+      this.workloads = workloads;
+      this.watch = begin();
+    }
+
+    private Watch begin() {
+      return workloads.watch(new ListOptionsBuilder().withResourceVersion(version).build(), this);
+    }
 
     @Override
     public void eventReceived(Action action, GenericKubernetesResource workload) {
+      version = workload.getMetadata().getResourceVersion();
       if (action == Action.DELETED) {
         deleted.put(workload.getMetadata().getUid(), true);
       } else {
@@ -470,8 +487,23 @@ class LedgerIT {
     }
 
     @Override
-    public void onClose(WatcherException gone) {
+    public void onClose(WatcherException cause) {
+      gone |= cause.isHttpGone();
+      if (!closed && !gone) {
+        CompletableFuture.runAsync(
+            () ->
+                watch =
+                    await("the watch to go on")
+                        .atMost(LIMIT)
+                        .ignoreExceptions()
+                        .until(this::begin, Objects::nonNull));
+      }
+    }
+
+    @Override
+    public void close() {
       closed = true;
+      watch.close();
     }
 
     private void look(GenericKubernetesResource workload) {
