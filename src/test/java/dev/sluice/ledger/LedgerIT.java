@@ -6,6 +6,10 @@ import static org.awaitility.Awaitility.await;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.sluice.app.Main;
+import dev.sluice.lab.audit.AuditedKind;
+import dev.sluice.lab.audit.ObjectChange;
+import dev.sluice.lab.audit.StoreHistory;
+import dev.sluice.lab.controlplane.ControlPlane;
 import dev.sluice.lab.controlplane.NodeGroup;
 import dev.sluice.lab.process.OperatorProcess;
 import dev.sluice.lab.process.OperatorSettings;
@@ -14,12 +18,7 @@ import dev.sluice.testing.BuildBreadth;
 import dev.sluice.testing.ControlPlaneTest;
 import dev.sluice.testing.TestCluster;
 import io.fabric8.kubernetes.api.model.GenericKubernetesResource;
-import io.fabric8.kubernetes.api.model.ListOptionsBuilder;
 import io.fabric8.kubernetes.api.model.authentication.TokenRequestBuilder;
-import io.fabric8.kubernetes.client.Watch;
-import io.fabric8.kubernetes.client.Watcher;
-import io.fabric8.kubernetes.client.WatcherException;
-import io.fabric8.kubernetes.client.dsl.Watchable;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.StringWriter;
@@ -34,9 +33,9 @@ import java.sql.Statement;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.Optional;
 import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
@@ -55,12 +54,15 @@ import picocli.CommandLine;
 
 /**
  * Jobs run, are preempted and deleted while the operator is killed again and again and the server
- * of the database is away for a while; the rows are what somebody saw who only watched the API.
+ * of the database is away for a while; the rows are what the API said, version by version.
  *
  * <p>{@code -Dsluice.ledger.jobs}, {@code -Dsluice.ledger.kills} and {@code
  * -Dsluice.ledger.away-seconds} say how many and how long.
  */
-@ControlPlaneTest(exclusive = true, fresh = false)
+@ControlPlaneTest(
+    exclusive = true,
+    fresh = false,
+    apiServerArguments = {StoreHistory.AS_JSON, StoreHistory.KEPT})
 @Execution(ExecutionMode.SAME_THREAD)
 @Tag(BuildBreadth.NIGHTLY)
 class LedgerIT {
@@ -104,18 +106,22 @@ class LedgerIT {
   }
 
   @Test
-  void rowsAreWhatTheApiSaid(TestCluster cluster, @TempDir Path directory) throws Exception {
+  void rowsAreWhatTheApiSaid(
+      ControlPlane controlPlane, TestCluster cluster, @TempDir Path directory) throws Exception {
     Path ledger = directory.resolve("ledger");
     JdbcDataSource database = new JdbcDataSource();
     database.setURL("jdbc:h2:file:" + ledger.resolve("ledger"));
-    play(cluster, directory, List.of(settings(ledger, "")), () -> {});
+    play(controlPlane, cluster, directory, List.of(settings(ledger, "")), () -> {});
     compare(cluster, database);
   }
 
   /** Two replicas and a server: whoever leads is killed, and the other one takes over. */
   @Test
   void rowsOutliveTheLeader(
-      TestCluster cluster, @TempDir Path directory, @TempDir Path serverDirectory)
+      ControlPlane controlPlane,
+      TestCluster cluster,
+      @TempDir Path directory,
+      @TempDir Path serverDirectory)
       throws Exception {
     try (PostgresServer server = PostgresServer.start(serverDirectory, "secret")) {
       Path password = Files.writeString(directory.resolve("password"), "secret");
@@ -127,6 +133,7 @@ class LedgerIT {
       rows.setUser("ledger");
       rows.setPassword("secret");
       play(
+          controlPlane,
           cluster,
           directory,
           List.of(
@@ -153,19 +160,18 @@ class LedgerIT {
   }
 
   private void play(
-      TestCluster cluster, Path directory, List<OperatorSettings> settings, Outage outage)
+      ControlPlane controlPlane,
+      TestCluster cluster,
+      Path directory,
+      List<OperatorSettings> settings,
+      Outage outage)
       throws Exception {
     cluster.createNodes(NodeGroup.plentiful(cluster.name("node"), 1));
     List<OperatorProcess> operators = new ArrayList<>();
     for (int i = 0; i < settings.size(); i++) {
       operators.add(start("ledger-" + i, cluster, settings.get(i)));
     }
-    try (Looker looker =
-        new Looker(
-            cluster
-                .client()
-                .genericKubernetesResources("kueue.x-k8s.io/v1beta2", "Workload")
-                .inNamespace(cluster.namespace()))) {
+    try {
       CompletableFuture<Void> away = CompletableFuture.completedFuture(null);
       createQueues(cluster);
       submit(cluster, "low", JOBS - JOBS / 5, 0, JOBS / 5);
@@ -203,13 +209,16 @@ class LedgerIT {
       }
       awaitFinished(cluster, JOBS - 1);
       away.join();
-      await("the watch to have seen all ends")
+      await("all Workloads to have ended")
           .atMost(LIMIT)
+          .pollInterval(Duration.ofSeconds(3))
           .until(
-              () ->
-                  seen.entrySet().stream()
-                      .filter(each -> each.getValue().equals("?"))
-                      .allMatch(each -> deleted.containsKey(each.getKey().split(" ")[0])));
+              () -> {
+                look(controlPlane, cluster);
+                return seen.entrySet().stream()
+                    .filter(each -> each.getValue().equals("?"))
+                    .allMatch(each -> deleted.containsKey(each.getKey().split(" ")[0]));
+              });
       Path kubeconfig = kubeconfig(cluster, settings.getFirst(), directory);
       await("everything to be written")
           .atMost(LIMIT)
@@ -222,7 +231,6 @@ class LedgerIT {
                     .as("core-seconds; %s", used.compareTo(told) == 0 ? "" : differing(kubeconfig))
                     .isEqualByComparingTo(told);
               });
-      assertThat(looker.gone).as("a watch that could not be gone on with").isFalse();
       await("the budget to be written")
           .atMost(LIMIT)
           .pollInterval(Duration.ofSeconds(3))
@@ -453,95 +461,59 @@ class LedgerIT {
   }
 
   /**
-   * Remembers what versions of Workloads say, of all versions: it isn't an informer, which skips
-   * some when it lists anew, as it does when an operator that starts changes the definition.
+   * Reads from the store what all versions of Workloads said. Watches don't do: an operator that
+   * starts changes the definition, which ends them, and who lists anew skips versions.
    */
-  private final class Looker implements Watcher<GenericKubernetesResource>, AutoCloseable {
-
-    private final ObjectMapper json = new ObjectMapper();
-    private final Map<String, String> open = new ConcurrentHashMap<>();
-
-    private final Watchable<GenericKubernetesResource> workloads;
-    private volatile String version = "";
-    private volatile boolean closed;
-    private volatile boolean gone;
-    private volatile Watch watch;
-
-    Looker(Watchable<GenericKubernetesResource> workloads) {
-      this.workloads = workloads;
-      this.watch = begin();
-    }
-
-    private Watch begin() {
-      return workloads.watch(new ListOptionsBuilder().withResourceVersion(version).build(), this);
-    }
-
-    @Override
-    public void eventReceived(Action action, GenericKubernetesResource workload) {
-      version = workload.getMetadata().getResourceVersion();
-      if (action == Action.DELETED) {
-        deleted.put(workload.getMetadata().getUid(), true);
-      } else {
-        look(workload);
-      }
-    }
-
-    @Override
-    public void onClose(WatcherException cause) {
-      gone |= cause.isHttpGone();
-      if (!closed && !gone) {
-        CompletableFuture.runAsync(
-            () ->
-                watch =
-                    await("the watch to go on")
-                        .atMost(LIMIT)
-                        .ignoreExceptions()
-                        .until(this::begin, Objects::nonNull));
-      }
-    }
-
-    @Override
-    public void close() {
-      closed = true;
-      watch.close();
-    }
-
-    private void look(GenericKubernetesResource workload) {
-      String uid = workload.getMetadata().getUid();
-      names.put(uid, workload.getMetadata().getName());
-      JsonNode status = json.valueToTree(workload.getAdditionalProperties()).path("status");
-      Optional<JsonNode> reserved = condition(status, "QuotaReserved");
-      Optional<JsonNode> finished =
-          condition(status, "Finished").filter(it -> it.path("status").asText().equals("True"));
-      if (reserved.filter(it -> it.path("status").asText().equals("True")).isPresent()) {
-        String key =
-            "%s %s %s"
-                .formatted(
-                    uid,
-                    reserved.get().path("lastTransitionTime").asText(),
-                    status.path("admission").path("clusterQueue").asText());
-        open.put(uid, key);
-        // quota that is reserved again within the second of its release is the same attempt
-        seen.merge(key, "?", (end, unknown) -> end.startsWith("Evicted") ? unknown : end);
-        finished.ifPresent(
-            end ->
-                seen.put(
-                    key,
-                    end.path("reason").asText() + " " + end.path("lastTransitionTime").asText()));
-      } else if (open.containsKey(uid) && reserved.isPresent()) {
-        seen.replace(
-            open.remove(uid), "?", "Evicted " + reserved.get().path("lastTransitionTime").asText());
-      }
-    }
-
-    private static Optional<JsonNode> condition(JsonNode status, String type) {
-      for (JsonNode condition : status.path("conditions")) {
-        if (condition.path("type").asText().equals(type)) {
-          return Optional.of(condition);
+  private void look(ControlPlane controlPlane, TestCluster cluster) {
+    seen.clear();
+    Map<String, String> open = new HashMap<>();
+    for (ObjectChange objectChange : new StoreHistory(controlPlane.store()).changes()) {
+      JsonNode metadata = objectChange.object().path("metadata");
+      if (objectChange.kind() == AuditedKind.WORKLOAD
+          && metadata.path("namespace").asText().equals(cluster.namespace())) {
+        String uid = metadata.path("uid").asText();
+        names.put(uid, metadata.path("name").asText());
+        if (objectChange.deleted()) {
+          deleted.put(uid, true);
+        } else {
+          look(uid, objectChange.object().path("status"), open);
         }
       }
-      return Optional.empty();
     }
+  }
+
+  private void look(String uid, JsonNode status, Map<String, String> open) {
+    Optional<JsonNode> reserved = condition(status, "QuotaReserved");
+    Optional<JsonNode> finished =
+        condition(status, "Finished").filter(it -> it.path("status").asText().equals("True"));
+    if (reserved.filter(it -> it.path("status").asText().equals("True")).isPresent()) {
+      String key =
+          "%s %s %s"
+              .formatted(
+                  uid,
+                  reserved.get().path("lastTransitionTime").asText(),
+                  status.path("admission").path("clusterQueue").asText());
+      open.put(uid, key);
+      // quota that is reserved again within the second of its release is the same attempt
+      seen.merge(key, "?", (end, unknown) -> end.startsWith("Evicted") ? unknown : end);
+      finished.ifPresent(
+          end ->
+              seen.put(
+                  key,
+                  end.path("reason").asText() + " " + end.path("lastTransitionTime").asText()));
+    } else if (open.containsKey(uid) && reserved.isPresent()) {
+      seen.replace(
+          open.remove(uid), "?", "Evicted " + reserved.get().path("lastTransitionTime").asText());
+    }
+  }
+
+  private static Optional<JsonNode> condition(JsonNode status, String type) {
+    for (JsonNode condition : status.path("conditions")) {
+      if (condition.path("type").asText().equals(type)) {
+        return Optional.of(condition);
+      }
+    }
+    return Optional.empty();
   }
 
   private static void createQueues(TestCluster cluster) {
@@ -674,7 +646,7 @@ class LedgerIT {
   private static boolean isFinished(GenericKubernetesResource workload) {
     JsonNode status =
         new ObjectMapper().valueToTree(workload.getAdditionalProperties()).path("status");
-    return Looker.condition(status, "Finished").isPresent();
+    return condition(status, "Finished").isPresent();
   }
 
   /** Without a ledger, nothing of it is in the process. */
