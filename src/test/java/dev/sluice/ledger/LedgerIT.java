@@ -61,7 +61,6 @@ import picocli.CommandLine;
  */
 @ControlPlaneTest(
     exclusive = true,
-    fresh = false,
     apiServerArguments = {StoreHistory.AS_JSON, StoreHistory.KEPT})
 @Execution(ExecutionMode.SAME_THREAD)
 @Tag(BuildBreadth.NIGHTLY)
