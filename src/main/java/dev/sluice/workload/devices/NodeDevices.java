@@ -2,6 +2,7 @@ package dev.sluice.workload.devices;
 
 import java.util.ArrayList;
 import java.util.Collections;
+import java.util.HashMap;
 import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
@@ -32,27 +33,27 @@ final class NodeDevices {
   }
 
   /**
-   * Whether some node has all of it; if no steps are left after that, it isn't known.
+   * Whether some node has all of it; if no steps are left after that, it isn't known. Each device
+   * is looked at once, and those that all nodes reach once more for each node with others.
    *
    * @param requests the alternatives of each request, one for a request without alternatives
    */
   boolean suffice(List<List<Need>> requests) {
+    List<List<Spread>> spread =
+        requests.stream()
+            .map(alternatives -> alternatives.stream().map(this::spread).toList())
+            .toList();
     Set<String> nodes = new TreeSet<>();
     nodes.add("");
-    requests.forEach(
-        alternatives ->
-            alternatives.forEach(
-                need -> {
-                  work.spend(need.times.size());
-                  need.times.keySet().forEach(device -> nodes.add(device.node()));
-                }));
+    spread.forEach(
+        alternatives -> alternatives.forEach(each -> nodes.addAll(each.byNode.keySet())));
     for (String node : nodes) {
       List<List<OnNode>> there =
-          requests.stream()
+          spread.stream()
               .map(
                   alternatives ->
                       alternatives.stream()
-                          .map(need -> onNode(need, node))
+                          .map(each -> onNode(each, node))
                           .filter(OnNode::isEnough)
                           .toList())
               .toList();
@@ -74,17 +75,44 @@ final class NodeDevices {
     }
   }
 
-  private OnNode onNode(Need need, String node) {
-    long left = need.count;
-    List<Device> own = new ArrayList<>();
-    for (Map.Entry<Device, Long> each : need.times.entrySet()) {
-      Device device = each.getKey();
-      if (device.node().isEmpty() || device.node().equals(node)) {
-        if (device.isShared()) {
-          left -= Math.min(left, each.getValue());
-        } else {
-          own.add(device);
-        }
+  /**
+   * The devices of a request by their nodes.
+   *
+   * @param need all of them
+   * @param everywhere what is needed where only those are that all nodes reach
+   * @param byNode those of a node alone
+   */
+  private record Spread(Need need, OnNode everywhere, Map<String, List<Device>> byNode) {}
+
+  private Spread spread(Need need) {
+    work.spend(need.times.size());
+    Map<String, List<Device>> byNode = new HashMap<>();
+    need.times
+        .keySet()
+        .forEach(
+            device -> byNode.computeIfAbsent(device.node(), any -> new ArrayList<>()).add(device));
+    List<Device> everywhere = byNode.getOrDefault("", List.of());
+    return new Spread(need, beside(need, new OnNode(need.count, List.of()), everywhere), byNode);
+  }
+
+  private OnNode onNode(Spread spread, String node) {
+    List<Device> more = node.isEmpty() ? null : spread.byNode.get(node);
+    work.spend(1);
+    if (more == null) {
+      return spread.everywhere;
+    }
+    work.spend(spread.everywhere.devices.size() + more.size());
+    return beside(spread.need, spread.everywhere, more);
+  }
+
+  private static OnNode beside(Need need, OnNode known, List<Device> more) {
+    long left = known.count;
+    List<Device> own = new ArrayList<>(known.devices);
+    for (Device device : more) {
+      if (device.isShared()) {
+        left -= Math.min(left, need.times.getOrDefault(device, 0L));
+      } else {
+        own.add(device);
       }
     }
     return new OnNode(left, own);

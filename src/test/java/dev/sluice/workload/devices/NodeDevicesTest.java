@@ -11,6 +11,7 @@ import java.util.Map;
 import java.util.Random;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
 /** What docs/devices.md#devices-of-one-node says, and the same found by trying everything. */
@@ -75,6 +76,35 @@ class NodeDevicesTest {
                 .suffice(List.of(List.of(need(25, devices)), List.of(need(25, devices)))))
         .isFalse();
     assertThat(work.isDone()).isTrue();
+  }
+
+  /** Tenants say how many requests there are; the cluster has thousands of devices. */
+  @Test
+  void theDevicesOfARequestAreGoneThroughOnceWhateverTheNodes() {
+    List<Device> devices = new ArrayList<>();
+    for (int node = 0; node < 1_000; node++) {
+      devices.add(device("a", "n" + node, false));
+      devices.add(device("b", "n" + node, false));
+    }
+    AtomicInteger passes = new AtomicInteger();
+    Map<Device, Long> times =
+        new IdentityHashMap<>(need(3, devices).times()) {
+          private static final long serialVersionUID = 1L;
+
+          @Override
+          public Set<Device> keySet() {
+            passes.incrementAndGet();
+            return super.keySet();
+          }
+
+          @Override
+          public Set<Map.Entry<Device, Long>> entrySet() {
+            passes.incrementAndGet();
+            return super.entrySet();
+          }
+        };
+    assertThat(suffice(List.of(List.of(new Need(3, times))))).isFalse();
+    assertThat(passes).hasValueLessThan(5);
   }
 
   @Test
