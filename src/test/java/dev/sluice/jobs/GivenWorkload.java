@@ -7,6 +7,7 @@ import dev.sluice.jobs.policy.CachedJob;
 import dev.sluice.workload.record.CachedWorkload;
 import dev.sluice.workload.record.CachedWorkload.Condition;
 import dev.sluice.workload.record.PodTemplate;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -41,6 +42,7 @@ public final class GivenWorkload {
 
   private String cluster = "";
   private int priority;
+  private int executionSeconds;
 
   private GivenWorkload(CachedJob job) {
     this.job = job;
@@ -79,6 +81,15 @@ public final class GivenWorkload {
   /** Admitted with so many pods. */
   public GivenWorkload admitted(String flavor, int count) {
     return reserved(flavor, count).condition("Admitted", "True", "Admitted", "");
+  }
+
+  /** Admitted on this flavor so long after it was created, having run before for some time. */
+  public GivenWorkload admittedAfter(String flavor, Duration wait, int ranBefore) {
+    executionSeconds = ranBefore;
+    reserved(flavor)
+        .conditions
+        .put("Admitted", new Condition("Admitted", "True", "Admitted", "", CREATED.plus(wait), 1));
+    return this;
   }
 
   /** Sent back. */
@@ -258,7 +269,7 @@ public final class GivenWorkload {
             List.copyOf(checks),
             Map.copyOf(reclaimable),
             Optional.empty(),
-            new CachedWorkload.History(0, List.copyOf(evictions)),
+            new CachedWorkload.History(executionSeconds, List.copyOf(evictions)),
             false,
             new CachedWorkload.RemotePlacement(cluster, List.of()),
             List.of()));

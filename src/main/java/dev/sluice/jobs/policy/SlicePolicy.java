@@ -10,6 +10,7 @@ import dev.sluice.jobs.kind.JobState;
 import dev.sluice.jobs.policy.JobAction.FinishWorkload;
 import dev.sluice.workload.record.CachedWorkload;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.LinkedHashMap;
@@ -127,7 +128,7 @@ public final class SlicePolicy {
     for (CachedWorkload workload : context.owned()) {
       boolean live = !workload.deleting() && !workload.finished();
       if (live && replaces(current, workload) && current.admitted()) {
-        first.add(replaced(context, workload, current));
+        first.addAll(replaced(context, workload, current));
       } else if (workload.finished() && isReplaced(workload)) {
         first.addAll(JobPolicy.releaseOwner(List.of(workload)));
       } else if (workload == current || workload.deleting()) {
@@ -182,10 +183,10 @@ public final class SlicePolicy {
     List<JobAction> first = new ArrayList<>();
     for (CachedWorkload slice : live) {
       if (slice != current && !slice.equals(replacement.orElse(null))) {
-        first.add(
+        first.addAll(
             replaces(current, slice) && current.quotaReserved()
                 ? replaced(context, slice, current)
-                : outOfSync(context, slice, "The job has a newer slice"));
+                : List.of(outOfSync(context, slice, "The job has a newer slice")));
       }
     }
     boolean hasEnded = context.job().state().end().isPresent();
@@ -193,7 +194,7 @@ public final class SlicePolicy {
         !hasEnded
             && replacement.filter(slice -> isOutlived(context.job(), current, slice)).isPresent();
     if (outlived && hasStopped(context.job().state())) {
-      first.add(replaced(context, current, replacement.orElseThrow()));
+      first.addAll(replaced(context, current, replacement.orElseThrow()));
     } else if (!outlived
         && replacement.isPresent()
         && (hasEnded || mustGo(context, current, replacement.get()))) {
@@ -424,9 +425,37 @@ public final class SlicePolicy {
             .withState(job.state().ofSlice(ready, counts(job).equals(granted))));
   }
 
-  private static FinishWorkload replaced(
+  /** The end of a slice whose place another one took, which has run as long as the job has. */
+  private static List<JobAction> replaced(
       ReconcileContext context, CachedWorkload slice, CachedWorkload by) {
-    return finish(context, slice, REPLACED, "Slice " + by.id().name() + " took its place");
+    List<JobAction> actions = new ArrayList<>(2);
+    long seconds = executionSeconds(context, slice, by);
+    if (by.spec().maximumExecutionTimeSeconds() > 0
+        && seconds > by.status().history().executionSeconds()) {
+      actions.add(
+          new JobAction.PatchStatus(
+              by, WorkloadStatuses.executionTime(seconds), "execution time of its earlier slice"));
+    }
+    actions.add(finish(context, slice, REPLACED, "Slice " + by.id().name() + " took its place"));
+    return actions;
+  }
+
+  /** How long a job had run when a slice of it was replaced. */
+  private static long executionSeconds(
+      ReconcileContext context, CachedWorkload slice, CachedWorkload by) {
+    Instant until = admittedAt(by).orElse(context.now());
+    return slice.status().history().executionSeconds()
+        + admittedAt(slice)
+            .map(since -> Math.max(0, Duration.between(since, until).toSeconds()))
+            .orElse(0L);
+  }
+
+  private static Optional<Instant> admittedAt(CachedWorkload slice) {
+    return slice
+        .status()
+        .condition("Admitted")
+        .filter(condition -> condition.status().equals("True"))
+        .map(CachedWorkload.Condition::lastTransitionTime);
   }
 
   private static FinishWorkload outOfSync(

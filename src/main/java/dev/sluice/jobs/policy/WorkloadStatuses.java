@@ -155,6 +155,13 @@ public final class WorkloadStatuses {
     return new JobAction.PatchStatus(workload, reclaimable(Map.of()), "requests all pods again");
   }
 
+  /** How long the job ran before the present admission of its Workload. */
+  static ObjectNode executionTime(long seconds) {
+    return JsonNodeFactory.instance
+        .objectNode()
+        .put("accumulatedPastExecutionTimeSeconds", (int) Math.min(Integer.MAX_VALUE, seconds));
+  }
+
   /** The pods that need no quota any more. */
   public static ObjectNode reclaimable(Map<String, Integer> pods) {
     ObjectNode status = JsonNodeFactory.instance.objectNode();

@@ -12,9 +12,11 @@ import dev.sluice.jobs.policy.JobAction.CreateSlice;
 import dev.sluice.jobs.policy.JobAction.CreateWorkload;
 import dev.sluice.jobs.policy.JobAction.FinishWorkload;
 import dev.sluice.jobs.policy.JobAction.OpenGates;
+import dev.sluice.jobs.policy.JobAction.PatchStatus;
 import dev.sluice.jobs.policy.JobAction.ResizeSlice;
 import dev.sluice.jobs.policy.JobAction.Stop;
 import dev.sluice.workload.record.CachedWorkload;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -113,6 +115,42 @@ class SlicePolicyTest {
             replacement("b", 5, "a").admitted("plain")),
         "a",
         "WorkloadSliceReplaced");
+  }
+
+  /** Otherwise a job that grows by a pod now and then would never reach its limit. */
+  @Test
+  void aReplacementGoesOnWithTheExecutionTimeOfItsJob() {
+    GivenJob job = limited(5).running(3);
+    GivenWorkload earlier =
+        workloadOf(limited(3))
+            .named("a")
+            .annotation(KueueConstants.ELASTIC_JOB, "true")
+            .admittedAfter("plain", Duration.ZERO, 100);
+    List<JobAction> actions = decide(job, earlier, limitedReplacement(0));
+    assertThat(actions).hasSize(2);
+    assertThat(actions.getFirst())
+        .isInstanceOfSatisfying(
+            PatchStatus.class,
+            patch -> {
+              assertThat(patch.workload().id().name()).isEqualTo("b");
+              assertThat(patch.status())
+                  .hasToString("{\"accumulatedPastExecutionTimeSeconds\":150}");
+            });
+    assertThat(actions.getLast()).isInstanceOf(FinishWorkload.class);
+
+    assertFinished(decide(job, earlier, limitedReplacement(150)), "a", "WorkloadSliceReplaced");
+  }
+
+  private static GivenJob limited(int pods) {
+    return job(pods).label(KueueConstants.MAX_EXEC_TIME_SECONDS, "600");
+  }
+
+  private static GivenWorkload limitedReplacement(int ranBefore) {
+    return workloadOf(limited(5))
+        .named("b")
+        .annotation(KueueConstants.ELASTIC_JOB, "true")
+        .annotation(KueueConstants.WORKLOAD_SLICE_REPLACEMENT_FOR, "team/a")
+        .admittedAfter("plain", Duration.ofSeconds(50), ranBefore);
   }
 
   /** The time of creation has whole seconds, and names contain hashes: both say nothing then. */
