@@ -10,6 +10,7 @@ import dev.sluice.workload.status.CheckpointRequest;
 import dev.sluice.workload.status.Preemptions;
 import dev.sluice.workload.writing.WorkloadWriter.Outcome;
 import dev.sluice.workload.writing.WorkloadWriter.Urgency;
+import java.net.HttpURLConnection;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
@@ -176,11 +177,19 @@ final class PreemptionWriter {
                       evictNewerVersion(target, workload, ATTEMPTS);
                     } else if (bug == null && outcome instanceof Outcome.Conflict) {
                       evictNewerVersion(target, workload, attempts - 1);
+                    } else if (bug == null && isRefusedForGood(outcome)) {
+                      // Such as annotations that leave no room for one more: they protect nobody.
+                      evict(target, workload, attempts);
                     } else {
                       ended(target, workload, "", outcome, bug);
                     }
                   },
                   executor);
+    }
+
+    private static boolean isRefusedForGood(Outcome outcome) {
+      return outcome instanceof Outcome.Refused(int code, String _)
+          && code < HttpURLConnection.HTTP_INTERNAL_ERROR;
     }
 
     private void awaitCheckpoint(Decision.Target target, CachedWorkload workload, Duration grace) {

@@ -249,6 +249,26 @@ class PreemptionWriterTest {
     assertThat(written.getLast()).startsWith("lazy 10 DECISION ").contains("Preempted");
   }
 
+  /** Its owner may have filled its annotations up to what the API server lets them have. */
+  @Test
+  void aVictimThatCannotBeAskedIsEvictedAtOnce() {
+    givenPreemptor();
+    givenAsked(7, "");
+    admissions.accept(withGrace(Duration.ofMinutes(2)));
+    answers.getFirst().complete(new Outcome.Refused(422, "metadata.annotations: Too long"));
+    assertThat(written).hasSize(2);
+    assertThat(written.getLast()).startsWith("lazy 7 DECISION ").contains("Preempted");
+  }
+
+  @Test
+  void aVictimKeepsItsGraceWhileTheApiServerFails() {
+    givenPreemptor();
+    givenAsked(7, "");
+    admissions.accept(withGrace(Duration.ofMinutes(2)));
+    answers.getFirst().complete(new Outcome.Refused(500, "etcdserver: leader changed"));
+    assertThat(written).hasSize(1);
+  }
+
   @Test
   void aVictimThatDoesNotAnswerIsEvictedWhenTheGraceIsOver() {
     givenPreemptor();
@@ -277,7 +297,8 @@ class PreemptionWriterTest {
     seen("lazy");
     assertThat(written)
         .containsExactly(
-            "lazy 0 {\"metadata\":{\"annotations\":{\"sluice.dev/checkpoint-requested-at\":null}}}");
+            "lazy 0"
+                + " {\"metadata\":{\"annotations\":{\"sluice.dev/checkpoint-requested-at\":null}}}");
     answers.getFirst().complete(new Outcome.Written(10));
     assertThat(schedulerEvents)
         .containsExactly(new SchedulerEvent.EvictionRefused(victim("lazy").id(), 7));
