@@ -307,4 +307,89 @@ class TenantAdversaryIT {
       assertThat(running()).hasSize(1);
     }
   }
+
+  private static String job(String name, String metadata, String env) {
+    return """
+    apiVersion: batch/v1
+    kind: Job
+    metadata:
+      name: %s
+      %s
+    spec:
+      parallelism: 1
+      completions: 100
+      template:
+        metadata: {annotations: {sluice.dev/run-for: "30m"}}
+        spec:
+          restartPolicy: Never
+          containers:
+          - {name: main, image: none, resources: {requests: {cpu: "1"}}, env: [{name: E, value: "%s"}]}
+    """
+        .formatted(name, metadata, env);
+  }
+
+  /** The API server could store neither its eviction nor the request for a checkpoint. */
+  @Test
+  void aJobThatLeavesNoRoomForItsEvictionIsNotQueued() {
+    api.givenQueues(1);
+    String queue = "labels: {kueue.x-k8s.io/queue-name: lq}";
+    submit(job("large", queue, "v".repeat(1_570_000)));
+    String parameter = "provreq.kueue.x-k8s.io/p: " + "v".repeat(262_000);
+    submit(job("annotated", queue + "\n  annotations: {" + parameter + "}", "v"));
+    for (String refused : List.of("large", "annotated")) {
+      await(refused)
+          .atMost(LIMIT)
+          .untilAsserted(
+              () ->
+                  assertThat(
+                          cluster
+                              .client()
+                              .v1()
+                              .events()
+                              .inNamespace(cluster.namespace())
+                              .list()
+                              .getItems()
+                              .stream()
+                              .filter(it -> it.getInvolvedObject().getName().equals(refused)))
+                      .extracting(it -> it.getReason() + ": " + it.getMessage())
+                      .anySatisfy(
+                          it ->
+                              assertThat(it)
+                                  .startsWith("ErrWorkloadCompose: ")
+                                  .contains("must have at most")));
+    }
+    submit(job("honest", queue, "v"));
+    awaitRunning(1);
+    assertThat(api.workloads())
+        .extracting(it -> it.at("/metadata/ownerReferences/0/name").asText())
+        .containsExactly("honest");
+  }
+
+  /** Each size that it grows to is a Workload of its own, which was admitted a moment ago. */
+  @Test
+  void aJobThatGrowsAgainAndAgainEndsAtItsTimeLimit() {
+    api.givenQueues(2);
+    submit(
+        job(
+            "grows",
+            """
+            labels: {kueue.x-k8s.io/queue-name: lq, kueue.x-k8s.io/max-exec-time-seconds: "30"}
+              annotations: {kueue.x-k8s.io/elastic-job: "true"}
+            """,
+            "v"));
+    awaitRunning(1);
+    for (int size = 2; api.workloads().size() < 100 && !isSuspended("grows"); size = 3 - size) {
+      api.patch(JOB, "grows", "{'spec': {'parallelism': %d}}".formatted(size));
+      int pods = size;
+      await("size " + size)
+          .atMost(LIMIT)
+          .until(() -> running().size() == pods || isSuspended("grows"));
+    }
+    assertThat(isSuspended("grows")).isTrue();
+    assertThat(api.workloads().size()).as("sizes that it grew to").isGreaterThan(2);
+  }
+
+  private boolean isSuspended(String job) {
+    return api.get(JOB, job).at("/spec/suspend").asBoolean();
+  }
 }

@@ -1,5 +1,6 @@
 package dev.sluice.webhooks.kinds;
 
+import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.MissingNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.sluice.api.KueueConstants;
@@ -8,12 +9,32 @@ import dev.sluice.jobs.controller.WorkloadValidation;
 import dev.sluice.webhooks.review.AdmissionRequest;
 import dev.sluice.webhooks.review.AdmissionResult;
 import dev.sluice.webhooks.review.FieldError;
+import dev.sluice.webhooks.review.FieldErrors;
+import dev.sluice.webhooks.review.FieldPath;
 import dev.sluice.webhooks.review.RequestingUser;
 import dev.sluice.webhooks.rules.WebhookSettings;
 import java.util.List;
+import java.util.Map;
+import java.util.stream.Stream;
 
-/** Applies the rules of the webhook of Workloads to those that the operator makes for jobs. */
+/**
+ * Applies the rules of the webhook of Workloads to those that the operator makes for jobs. Besides,
+ * such a Workload leaves room for what is written of it later: one that the API server can't store
+ * with an eviction would never be evicted (docs/workload-semantics.md#creation-of-workloads).
+ */
 public final class ComposedWorkloadValidation implements WorkloadValidation {
+
+  /** Half of the 256 KiB that the API server lets annotations have. */
+  private static final int MOST_ANNOTATIONS = 128 * 1024;
+
+  /** Of the 1.5 MiB that the API server stores; the rest is for metadata and status. */
+  private static final int MOST_SPEC = 1024 * 1024;
+
+  /** The bytes of a character that is escaped, as the API server escapes "<" and most others. */
+  private static final int ESCAPED = 6;
+
+  /** The bytes around a name: once with its value, once where it is noted who wrote the field. */
+  private static final int AROUND = 24;
 
   private final WorkloadWebhook webhook;
 
@@ -37,8 +58,59 @@ public final class ComposedWorkloadValidation implements WorkloadValidation {
             workload,
             MissingNode.getInstance(),
             false);
-    return webhook.validate(creation) instanceof AdmissionResult.Rejected rejected
-        ? rejected.errors().stream().map(FieldError::message).toList()
-        : List.of();
+    FieldErrors sizes = new FieldErrors();
+    checkSizes(workload, sizes);
+    List<FieldError> broken =
+        webhook.validate(creation) instanceof AdmissionResult.Rejected rejected
+            ? rejected.errors()
+            : List.of();
+    return Stream.concat(sizes.errors().stream(), broken.stream())
+        .map(FieldError::message)
+        .toList();
+  }
+
+  private static void checkSizes(ObjectNode workload, FieldErrors errors) {
+    long annotations = 0;
+    for (Map.Entry<String, String> each : JsonFields.annotations(workload).entrySet()) {
+      annotations += stored(each.getKey()) + stored(each.getValue());
+    }
+    checkSize(FieldPath.of("metadata").child("annotations"), annotations, MOST_ANNOTATIONS, errors);
+    checkSize(
+        FieldPath.of("spec"), stored(JsonFields.at(workload, "spec"), false), MOST_SPEC, errors);
+  }
+
+  private static void checkSize(FieldPath path, long bytes, int most, FieldErrors errors) {
+    if (bytes > most) {
+      errors.tooMany(path, (int) Math.min(Integer.MAX_VALUE, bytes), most, "bytes as stored");
+    }
+  }
+
+  /**
+   * At least as many bytes as a value takes, together with the notes about who wrote which field of
+   * it: these have each name again, and what tells items of a list apart.
+   */
+  private static long stored(JsonNode value, boolean item) {
+    if (value.isValueNode()) {
+      return stored(value.asText());
+    }
+    long bytes = AROUND;
+    for (JsonNode each : value.isArray() ? value : MissingNode.getInstance()) {
+      bytes += AROUND + stored(each, true);
+    }
+    for (Map.Entry<String, JsonNode> field : value.properties()) {
+      bytes += AROUND + 2 * stored(field.getKey()) + stored(field.getValue(), false);
+      if (item && field.getValue().isValueNode() && !field.getKey().equals("value")) {
+        bytes += AROUND + stored(field.getValue().asText());
+      }
+    }
+    return bytes;
+  }
+
+  private static long stored(String text) {
+    return text.chars().mapToLong(each -> isPlain(each) ? 1 : ESCAPED).sum();
+  }
+
+  private static boolean isPlain(int character) {
+    return character >= ' ' && character < 0x7f && "<>&\"\\".indexOf(character) < 0;
   }
 }

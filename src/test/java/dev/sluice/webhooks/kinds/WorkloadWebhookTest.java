@@ -460,6 +460,45 @@ class WorkloadWebhookTest {
             label -> assertThat(label).startsWith("spec.podSets[1].template.metadata.labels"));
   }
 
+  private static final String ARGS = "/spec/podSets/0/template/spec/containers/0/args";
+
+  @ParameterizedTest
+  @CsvSource({"a, 1000000, true", "a, 1050000, false", "<, 170000, true", "<, 180000, false"})
+  void whatTheOperatorMakesOfJobsLeavesRoomForItsEviction(String text, int times, boolean fits) {
+    String args = "[\"" + text.repeat(times) + "\"]";
+    assertThat(composed(edited(PENDING, set(ARGS, args))).isEmpty()).isEqualTo(fits);
+  }
+
+  /** The API server notes the name of each of them once more. */
+  @Test
+  void manySmallItemsCountAsMore() {
+    StringBuilder env = new StringBuilder("[");
+    for (int i = 0; i < 8_000; i++) {
+      env.append(i == 0 ? "" : ",").append("{name: A%05d, value: b}".formatted(i));
+    }
+    assertThat(
+            composed(
+                edited(
+                    PENDING,
+                    set(
+                        "/spec/podSets/0/template/spec/containers/0/env",
+                        env.append("]").toString()))))
+        .singleElement()
+        .asString()
+        .startsWith("spec: Too many: ")
+        .endsWith(": must have at most 1048576 bytes as stored");
+  }
+
+  /** An annotation more, such as a request for a checkpoint, has to find room. */
+  @Test
+  void annotationsTakeHalfOfTheirRoomAtMost() {
+    for (int length : new int[] {131_071, 131_072}) {
+      JsonNode workload =
+          edited(PENDING, set("/metadata/annotations", "{a: " + "v".repeat(length) + "}"));
+      assertThat(composed(workload).isEmpty()).isEqualTo(length == 131_071);
+    }
+  }
+
   /** A patch of the spec has no metadata. */
   @Test
   void aSpecAloneIsHeldToThem() {
