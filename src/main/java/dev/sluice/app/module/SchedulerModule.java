@@ -43,6 +43,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -181,9 +182,7 @@ public final class SchedulerModule implements OperatorModule {
         .clusterQueues()
         .observe(
             (before, after) -> {
-              if (before != null
-                  && after != null
-                  && !startRules(before).equals(startRules(after))) {
+              if (after != null && !startRules(before).equals(startRules(after))) {
                 feed.annotatedRulesChanged();
               } else if (context.isEnabled(FeatureGate.CONCURRENT_ADMISSION)
                   && CachedVariantPolicies.differ(before, after)) {
@@ -193,8 +192,8 @@ public final class SchedulerModule implements OperatorModule {
     workloads.reflector().listen(feed);
   }
 
-  private static StartRules startRules(ClusterQueue queue) {
-    return StartRules.of(queue.getMetadata().getAnnotations());
+  private static StartRules startRules(@Nullable ClusterQueue queue) {
+    return StartRules.of(queue == null ? null : queue.getMetadata().getAnnotations());
   }
 
   private PendingReasonReporter pendingReasons() {

@@ -7,6 +7,7 @@ import dev.sluice.api.placement.LocalClusterAnnotations;
 import dev.sluice.api.placement.TopologySpreading;
 import dev.sluice.api.queueing.CheckpointAnnotations;
 import dev.sluice.api.queueing.PreemptibleLabels;
+import dev.sluice.api.queueing.PriorityAging;
 import dev.sluice.api.queueing.RefusedFlavors;
 import dev.sluice.core.model.LabelSelector.LabelRequirement;
 import dev.sluice.core.model.NodeConstraints;
@@ -434,10 +435,15 @@ public final class WorkloadTranslator {
     return workload.spec().priority() + (options.priorityBoost() ? boost(first(workload)) : 0L);
   }
 
-  private static long boost(CachedWorkload workload) {
+  /** What a queue added for age counts there alone, and in no other queue that it moves to. */
+  private long boost(CachedWorkload workload) {
+    String text = workload.annotations().getOrDefault(KueueConstants.PRIORITY_BOOST, "0");
     try {
-      return Integer.parseInt(
-          workload.annotations().getOrDefault(KueueConstants.PRIORITY_BOOST, "0"));
+      int boost = Integer.parseInt(text);
+      return text.equals(workload.annotations().get(KueueConstants.AGED_BY))
+          ? Math.min(
+              boost, rules.starts().apply(workload).aging().map(PriorityAging::limit).orElse(0))
+          : boost;
     } catch (NumberFormatException e) {
       return 0;
     }

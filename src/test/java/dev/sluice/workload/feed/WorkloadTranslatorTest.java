@@ -200,6 +200,32 @@ class WorkloadTranslatorTest {
         .isEqualTo(2L * Integer.MAX_VALUE);
   }
 
+  /** Its owner may have moved it there from a queue in which it became old. */
+  @ParameterizedTest
+  @CsvSource({"'', 10", "'1h,1,3', 13", "'1h,1,9', 15"})
+  void whatWasAddedForAgeCountsAsFarAsTheQueueAddsIt(String aging, long priority) {
+    StartRules rules = StartRules.of(Map.of("sluice.dev/priority-aging", aging));
+    WorkloadTranslator translator =
+        new WorkloadTranslator(
+            context,
+            TranslationOptions.DEFAULT.with(FeatureGate.PRIORITY_BOOST, true),
+            workload -> Set.of(),
+            UnsupportedRequests.NONE,
+            workload -> true,
+            new WorkloadRules(
+                workload -> rules, workload -> Optional.empty(), workload -> Optional.empty()));
+    String aged = PENDING.replace("\"5\"", "\"5\", sluice.dev/aged-by: \"5\"");
+    assertThat(
+            ((SchedulerEvent.WorkloadPending) translator.of(workload(aged))).workload().priority())
+        .isEqualTo(priority);
+    assertThat(
+            ((SchedulerEvent.WorkloadPending) translator.of(workload(PENDING)))
+                .workload()
+                .priority())
+        .as("a boost of somebody else")
+        .isEqualTo(15);
+  }
+
   @Test
   void reclaimablePodsNeedNothingMore() {
     PodSetRequest request =
