@@ -365,6 +365,44 @@ class TenantAdversaryIT {
         .containsExactly("honest");
   }
 
+  /** Neither its suspension nor the deletion of a pod could be stored beside as many labels. */
+  @Test
+  void whatRunsCannotGrowUntilItsEndFindsNoRoom() {
+    api.givenQueues(2);
+    submit(job("padded", "labels: {kueue.x-k8s.io/queue-name: lq}", "v".repeat(1_000_000)));
+    submit(
+        pod("single", "", "")
+            .replace(
+                "image: none",
+                "image: none, env: [{name: E, value: %s}]".formatted("v".repeat(1_000_000))));
+    awaitRunning(2);
+    assertThat(pad("batch/v1", "Job", "padded")).contains("so that its end can be stored");
+    assertThat(pad("v1", "Pod", "single")).contains("so that its end can be stored");
+    for (String urgent : List.of("one", "two")) {
+      submit(pod(urgent, ", kueue.x-k8s.io/priority-class: " + cluster.name("high"), ""));
+    }
+    await("what is urgent runs")
+        .atMost(LIMIT)
+        .untilAsserted(
+            () ->
+                assertThat(running())
+                    .extracting(TenantAdversaryIT::name)
+                    .containsExactlyInAnyOrder("one", "two"));
+  }
+
+  /** Adds labels until they are refused. */
+  private String pad(String version, String kind, String name) {
+    String answer = "";
+    for (int block = 0; answer.isEmpty() && block < 12; block++) {
+      StringBuilder labels = new StringBuilder("'l%d': 'v'".formatted(block));
+      for (int i = 0; i < 500; i++) {
+        labels.append(", 'l%d-%d': '%s'".formatted(block, i, "v".repeat(60)));
+      }
+      answer = patch(version, kind, name, "{'metadata': {'labels': {%s}}}".formatted(labels));
+    }
+    return answer;
+  }
+
   /** Each size that it grows to is a Workload of its own, which was admitted a moment ago. */
   @Test
   void aJobThatGrowsAgainAndAgainEndsAtItsTimeLimit() {

@@ -1,6 +1,5 @@
 package dev.sluice.webhooks.kinds;
 
-import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.MissingNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.sluice.api.KueueConstants;
@@ -12,6 +11,7 @@ import dev.sluice.webhooks.review.FieldError;
 import dev.sluice.webhooks.review.FieldErrors;
 import dev.sluice.webhooks.review.FieldPath;
 import dev.sluice.webhooks.review.RequestingUser;
+import dev.sluice.webhooks.rules.StoredSize;
 import dev.sluice.webhooks.rules.WebhookSettings;
 import java.util.List;
 import java.util.Map;
@@ -29,12 +29,6 @@ public final class ComposedWorkloadValidation implements WorkloadValidation {
 
   /** Of the 1.5 MiB that the API server stores; the rest is for metadata and status. */
   private static final int MOST_SPEC = 1024 * 1024;
-
-  /** The bytes of a character that is escaped, as the API server escapes "<" and most others. */
-  private static final int ESCAPED = 6;
-
-  /** The bytes around a name: once with its value, once where it is noted who wrote the field. */
-  private static final int AROUND = 24;
 
   private final WorkloadWebhook webhook;
 
@@ -72,45 +66,19 @@ public final class ComposedWorkloadValidation implements WorkloadValidation {
   private static void checkSizes(ObjectNode workload, FieldErrors errors) {
     long annotations = 0;
     for (Map.Entry<String, String> each : JsonFields.annotations(workload).entrySet()) {
-      annotations += stored(each.getKey()) + stored(each.getValue());
+      annotations += StoredSize.of(each.getKey()) + StoredSize.of(each.getValue());
     }
     checkSize(FieldPath.of("metadata").child("annotations"), annotations, MOST_ANNOTATIONS, errors);
     checkSize(
-        FieldPath.of("spec"), stored(JsonFields.at(workload, "spec"), false), MOST_SPEC, errors);
+        FieldPath.of("spec"),
+        StoredSize.withNotes(JsonFields.at(workload, "spec")),
+        MOST_SPEC,
+        errors);
   }
 
   private static void checkSize(FieldPath path, long bytes, int most, FieldErrors errors) {
     if (bytes > most) {
       errors.tooMany(path, (int) Math.min(Integer.MAX_VALUE, bytes), most, "bytes as stored");
     }
-  }
-
-  /**
-   * At least as many bytes as a value takes, together with the notes about who wrote which field of
-   * it: these have each name again, and what tells items of a list apart.
-   */
-  private static long stored(JsonNode value, boolean item) {
-    if (value.isValueNode()) {
-      return stored(value.asText());
-    }
-    long bytes = AROUND;
-    for (JsonNode each : value.isArray() ? value : MissingNode.getInstance()) {
-      bytes += AROUND + stored(each, true);
-    }
-    for (Map.Entry<String, JsonNode> field : value.properties()) {
-      bytes += AROUND + 2 * stored(field.getKey()) + stored(field.getValue(), false);
-      if (item && field.getValue().isValueNode() && !field.getKey().equals("value")) {
-        bytes += AROUND + stored(field.getValue().asText());
-      }
-    }
-    return bytes;
-  }
-
-  private static long stored(String text) {
-    return text.chars().mapToLong(each -> isPlain(each) ? 1 : ESCAPED).sum();
-  }
-
-  private static boolean isPlain(int character) {
-    return character >= ' ' && character < 0x7f && "<>&\"\\".indexOf(character) < 0;
   }
 }

@@ -72,8 +72,9 @@ public final class Webhooks {
       AdmissionFunction validate = webhook::validate;
       if (!kind.isOwn() && kind.isEnabledBy(settings.frameworks())) {
         validate =
-            new QueueUseProtection(
-                settings, cluster, kind.isPod() ? Subject.POD : Subject.JOB, validate);
+            new RoomProtection(
+                new QueueUseProtection(
+                    settings, cluster, kind.isPod() ? Subject.POD : Subject.JOB, validate));
       }
       if (kind.isPod()) {
         validate = new PodResizeProtection(cluster, validate);
