@@ -333,7 +333,7 @@ class TenantAdversaryIT {
   void aJobThatLeavesNoRoomForItsEvictionIsNotQueued() {
     api.givenQueues(1);
     String queue = "labels: {kueue.x-k8s.io/queue-name: lq}";
-    submit(job("large", queue, "v".repeat(1_570_000)));
+    submit(job("large", queue, "v".repeat(1_100_000)));
     String parameter = "provreq.kueue.x-k8s.io/p: " + "v".repeat(262_000);
     submit(job("annotated", queue + "\n  annotations: {" + parameter + "}", "v"));
     for (String refused : List.of("large", "annotated")) {

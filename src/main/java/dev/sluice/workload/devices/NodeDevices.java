@@ -79,10 +79,10 @@ final class NodeDevices {
    * The devices of a request by their nodes.
    *
    * @param need all of them
-   * @param everywhere what is needed where only those are that all nodes reach
+   * @param onEveryNode what is needed where only those are that all nodes reach
    * @param byNode those of a node alone
    */
-  private record Spread(Need need, OnNode everywhere, Map<String, List<Device>> byNode) {}
+  private record Spread(Need need, OnNode onEveryNode, Map<String, List<Device>> byNode) {}
 
   private Spread spread(Need need) {
     work.spend(need.times.size());
@@ -99,10 +99,10 @@ final class NodeDevices {
     List<Device> more = node.isEmpty() ? null : spread.byNode.get(node);
     work.spend(1);
     if (more == null) {
-      return spread.everywhere;
+      return spread.onEveryNode;
     }
-    work.spend(spread.everywhere.devices.size() + more.size());
-    return beside(spread.need, spread.everywhere, more);
+    work.spend(spread.onEveryNode.devices.size() + more.size());
+    return beside(spread.need, spread.onEveryNode, more);
   }
 
   private static OnNode beside(Need need, OnNode known, List<Device> more) {
