@@ -297,16 +297,54 @@ public final class Workflow implements JobIntegration {
       }
     }
 
-    /** Text that nobody but people can have written leaves the fields as they are. */
+    /**
+     * Text that nobody but people can have written leaves the fields as they are: the API server
+     * would refuse what is of the wrong type, and with it the stop of the Workflow.
+     */
     private static void restore(ObjectNode spec, String before) {
       try {
-        if (JsonMappers.JSON.readTree(before) instanceof ObjectNode kept) {
+        if (JsonMappers.JSON.readTree(before) instanceof ObjectNode kept && isWritten(kept)) {
           spec.remove(GIVEN);
           spec.setAll(kept.retain(GIVEN));
         }
       } catch (JsonProcessingException edited) {
         return;
       }
+    }
+
+    /** Whether a Workflow may have had these fields. */
+    private static boolean isWritten(ObjectNode kept) {
+      JsonNode metadata = kept.path(METADATA);
+      JsonNode tolerations = kept.path(TOLERATIONS);
+      return (tolerations.isMissingNode() || tolerations.isNull() || tolerations.isArray())
+          && tolerations.valueStream().allMatch(WorkflowPodFields::isToleration)
+          && isTexts(kept.path(NODE_SELECTOR))
+          && isFields(metadata)
+          && metadata
+              .propertyStream()
+              .allMatch(
+                  it ->
+                      Set.of("labels", "annotations").contains(it.getKey())
+                          && isTexts(it.getValue()));
+    }
+
+    private static boolean isToleration(JsonNode toleration) {
+      return isFields(toleration)
+          && toleration
+              .propertyStream()
+              .allMatch(
+                  it ->
+                      it.getKey().equals("tolerationSeconds")
+                          ? it.getValue().isIntegralNumber() && it.getValue().canConvertToLong()
+                          : it.getValue().isTextual());
+    }
+
+    private static boolean isTexts(JsonNode fields) {
+      return isFields(fields) && fields.valueStream().allMatch(JsonNode::isTextual);
+    }
+
+    private static boolean isFields(JsonNode value) {
+      return value.isMissingNode() || value.isNull() || value.isObject();
     }
 
     private static ObjectNode annotations(ObjectNode workflow) {

@@ -179,6 +179,29 @@ class WorkflowTest {
     assertThat(started(ended).get("spec")).isEqualTo(started(HELD).get("spec"));
   }
 
+  /** The API server would refuse it, and the suspension with it. */
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      value = {
+        "{\"nodeSelector\": 5}",
+        "{\"nodeSelector\": {\"a\": 5}}",
+        "{\"tolerations\": {}}",
+        "{\"tolerations\": [[]]}",
+        "{\"tolerations\": [{\"tolerationSeconds\": 1.5}]}",
+        "{\"podMetadata\": {\"labels\": []}}",
+        "{\"podMetadata\": {\"other\": {}}}",
+        "5"
+      })
+  void whatItsOwnerWroteForAStopDoesNotPreventIt(String before) throws Exception {
+    ObjectNode running = started(HELD);
+    running.withObject("/metadata/annotations").put("sluice.dev/pods-before-start", before);
+    ObjectNode stopped = stopped(KIND, running, Optional.empty());
+    ObjectNode spec = stopped.get("spec").deepCopy();
+    assertThat(spec.remove("suspend").asBoolean()).isTrue();
+    assertThat(spec).isEqualTo(running.get("spec"));
+  }
+
   @Test
   void aSuspensionByPeopleIsNotTouched() throws Exception {
     ObjectNode paused = with(started(HELD), "{spec: {suspend: true}}");
