@@ -406,6 +406,14 @@ final class ReferenceEngine {
       return;
     }
     entry.version = workload.version();
+    boolean otherRequest =
+        waited
+            && before != null
+            && (before.priority() != workload.priority()
+                || !before.shape().equals(workload.shape()));
+    if (otherRequest || entry.isOfAnother(workload.localQueue())) {
+      world.repeats.forget(entry.id.uid());
+    }
     if (waited && before != null && !ReferenceEntry.sameButForVersion(before, workload)) {
       entry.pending = null; // it leaves its class, even if it comes back to it
       parking.forgetThePassed();
@@ -429,6 +437,9 @@ final class ReferenceEngine {
     boolean known = entry.holding != null && !entry.assumed();
     if (workload.version() < entry.version || (workload.version() == entry.version && !known)) {
       return;
+    }
+    if (entry.isOfAnother(workload.localQueue())) {
+      world.repeats.forget(entry.id.uid());
     }
     entry.version = workload.version();
     entry.pending = null;

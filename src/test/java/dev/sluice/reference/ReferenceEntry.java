@@ -248,6 +248,13 @@ final class ReferenceEntry {
         && a.history().equals(b.history());
   }
 
+  /** Whether it was in another LocalQueue before. */
+  boolean isOfAnother(LocalQueueId localQueue) {
+    LocalQueueId before =
+        holding != null ? holding.localQueue() : pending == null ? null : pending.localQueue();
+    return before != null && !before.equals(localQueue);
+  }
+
   boolean waits() {
     return pending != null && holding == null;
   }

@@ -287,6 +287,7 @@ final class ReferenceParking {
         blocked.remove(queue);
       }
     }
+    forgetThePassed();
   }
 
   private void letWalkAgain(String queue) {

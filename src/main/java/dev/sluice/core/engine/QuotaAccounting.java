@@ -149,10 +149,13 @@ final class QuotaAccounting {
    * targets may differ.
    */
   private void replace(Reservation before, Reservation after) {
+    ClusterQueueState queue = specRegistry.clusterQueue(after.clusterQueue());
+    if (queue.cache != null && after.isScaledSince(before)) {
+      waiting.released(queue.cache.node());
+    }
     if (before.quotaHolder() == after.quotaHolder()) {
       return; // nothing that preemption sees has changed
     }
-    ClusterQueueState queue = specRegistry.clusterQueue(after.clusterQueue());
     queue.quotaHolders.remove(before.quotaHolder());
     queue.quotaHolders.add(after.quotaHolder());
     ClusterQueueCache cache = queue.cache;

@@ -106,6 +106,13 @@ record Reservation(
             : new Granted(quotaHolder, podSets));
   }
 
+  /** Whether a slice was granted other amounts before, even if it is charged the same. */
+  boolean isScaledSince(Reservation before) {
+    return granted != null
+        && before.granted != null
+        && !granted.quotaHolder.hasSameUsageAs(before.granted.quotaHolder);
+  }
+
   /** The reservation as a value. */
   WorkloadExport.ReservationExport export() {
     return new WorkloadExport.ReservationExport(

@@ -178,6 +178,9 @@ final class WorkloadTable {
       item.version(workload.version());
       return;
     }
+    if (item != null && asksForSomethingElse(item, workload)) {
+      waiting.begunAnew(workload.id());
+    }
     withdraw(entry);
     setSlice(entry, workload.shape().slice());
     enqueue(entry, workload, item);
@@ -197,9 +200,13 @@ final class WorkloadTable {
         && workload.gated() == item.gated()
         && workload.evictable() == item.evictable()
         && workload.history().equals(item.history())
-        && item.equivalenceClass().priority() == workload.priority()
         && item.queuedAt().equals(workload.queuedAt())
-        && item.equivalenceClass().shape().replacing(Optional.empty()).equals(workload.shape());
+        && !asksForSomethingElse(item, workload);
+  }
+
+  private static boolean asksForSomethingElse(QueuedWorkload item, PendingWorkload workload) {
+    return item.equivalenceClass().priority() != workload.priority()
+        || !item.equivalenceClass().shape().replacing(Optional.empty()).equals(workload.shape());
   }
 
   void reserving(ReservingWorkload workload) {
@@ -283,7 +290,7 @@ final class WorkloadTable {
     }
     dirtySet.touched(entry.localQueue.clusterQueue(), entry.localQueue.id);
     forget(entry);
-    waiting.gone(id);
+    waiting.begunAnew(id);
   }
 
   private void forget(WorkloadEntry entry) {
@@ -597,6 +604,7 @@ final class WorkloadTable {
     if (entry != null && !entry.localQueue.id.equals(queue)) {
       withdraw(entry);
       forget(entry);
+      waiting.begunAnew(id);
       entry = null;
     }
     if (entry == null) {

@@ -108,7 +108,7 @@ public final class RepeatedPreemptions {
     return Optional.empty();
   }
 
-  /** Records that a Workload is gone. */
+  /** Forgets whom a Workload preempted. */
   void forget(String uid) {
     Evictions evictions = byPreemptor.isEmpty() ? null : byPreemptor.remove(uid);
     if (evictions != null) {

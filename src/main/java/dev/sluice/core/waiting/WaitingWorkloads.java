@@ -215,8 +215,11 @@ public final class WaitingWorkloads {
     return repeatedPreemptions.refused(id.uid());
   }
 
-  /** Records that a Workload is gone. */
-  public void gone(WorkloadId id) {
+  /**
+   * Records that a Workload is gone, or asks for something else, in another queue or with another
+   * priority: it doesn't profit from whom it preempted before.
+   */
+  public void begunAnew(WorkloadId id) {
     repeatedPreemptions.forget(id.uid());
   }
 

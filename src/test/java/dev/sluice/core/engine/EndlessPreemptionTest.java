@@ -260,6 +260,57 @@ class EndlessPreemptionTest {
     assertThat(fixture.admission("higher").clusterQueue()).isEqualTo("one");
   }
 
+  private void submitAs(String name, String queue, long cpu, long priority) {
+    Instant queuedAt = SchedulerFixture.START.plusSeconds(1);
+    fixture.tell(
+        new SchedulerEvent.WorkloadPending(
+            new PendingWorkload(
+                new WorkloadId("uid-" + name, "ns", name),
+                version++,
+                queue,
+                SchedulerFixture.shape(cpu),
+                priority,
+                queuedAt,
+                queuedAt,
+                Optional.empty(),
+                false,
+                Optional.empty())));
+  }
+
+  /** Somebody resizes a preemptor, so that its own victim comes back, to come before others. */
+  @Test
+  void whoAsksForSomethingElseComesFirstNoMore() {
+    fixture.flavor("f");
+    cohort("root", "", false);
+    PreemptionPolicies own =
+        policies(WithinClusterQueue.LOWER_PRIORITY, ReclaimWithinCohort.NEVER, false);
+    queue("tenant", "root", own, 1);
+    queue("others", "root", PreemptionPolicies.NEVER, 0);
+    queue("lender", "root", PreemptionPolicies.NEVER, 3);
+    submitAs("long", "lender", 3, 0);
+    submitAs("low", "tenant", 1, 0);
+    assertThat(fixture.admitted()).containsExactlyInAnyOrder("long", "low");
+    for (int i = 0; i < 2; i++) {
+      submitAs("high", "tenant", 1, 1);
+      fixture.admitted();
+      assertThat(fixture.preempted()).containsExactly("low for high: InClusterQueue");
+      submitAs("high", "tenant", 100, 1);
+      submitAs("low", "tenant", 1, 0);
+      assertThat(fixture.admitted()).containsExactly("low");
+    }
+
+    submitAs("high", "tenant", 3, 1);
+    submitAs("important", "others", 3, 1_000);
+    fixture.admitted();
+    for (String name : List.of("low", "long")) {
+      fixture.tell(
+          new SchedulerEvent.WorkloadReleased(
+              new WorkloadId("uid-" + name, "ns", name), version++));
+    }
+
+    assertThat(fixture.admitted()).containsExactly("important");
+  }
+
   @Test
   void aLimitOfTheCohortEndsThat() {
     fixture = withRepeats(1_000);
