@@ -262,6 +262,9 @@ final class OutcomeApplier {
     if (queue.queueing().backsOff()) {
       return await(noFit, new Waiting.Pausing(noFit.explanation()));
     }
+    if (noFit.searchedInTurn() && queue.queueing().headBlocks()) {
+      item.flavorProgress(FlavorProgress.withoutSuccess(queue, cycle));
+    }
     if (noFit.startsAnew() && !waiting.endsSearchAgain(queue, item)) {
       waiting.activate(queue);
       return true;
@@ -277,9 +280,6 @@ final class OutcomeApplier {
       return true;
     }
     item.equivalenceClass().missingQuota(noFit.shortages());
-    if (noFit.searched() == CycleOutcome.Searched.IN_TURN) {
-      item.flavorProgress(FlavorProgress.withoutSuccess(queue, cycle));
-    }
     boolean claims =
         noFit.reserving() || noFit.competing() || noFit.preempts() || holdsBackOthers(queue);
     return await(noFit, claims ? new Waiting.Claiming(noFit.explanation()) : inadmissible);

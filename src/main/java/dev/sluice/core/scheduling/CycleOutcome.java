@@ -102,18 +102,26 @@ public sealed interface CycleOutcome {
      * targets: a head that blocks its queue is evaluated in each cycle.
      */
     public boolean startsAnew() {
-      return searched == Searched.REST && queue.queueing().headBlocks();
+      return (searched == Searched.REST || searched == Searched.REST_IN_TURN)
+          && queue.queueing().headBlocks();
+    }
+
+    /** Whether the next search tries the first flavor alone, until something changes. */
+    public boolean searchedInTurn() {
+      return searched == Searched.IN_TURN || searched == Searched.REST_IN_TURN;
     }
   }
 
   /** The flavors among which a head found none. */
   enum Searched {
     ALL,
-    /**
-     * Those behind one with which the head was skipped, or had no success, in an earlier cycle: it
-     * found one of them, and heads before it took the places.
-     */
+    /** Those behind one with which the head was skipped in an earlier cycle. */
     REST,
+    /**
+     * Those behind one without success in an earlier cycle: the head found one of them, and heads
+     * before it took the places.
+     */
+    REST_IN_TURN,
     /** Those of several consecutive cycles that evaluated the head, flavor after flavor. */
     IN_TURN
   }

@@ -49,7 +49,7 @@ public record NominatedWorkload(
 
     CycleOutcome.Searched searched() {
       if (!from.last().isEmpty() && searchCycles < EXHAUSTIVE) {
-        return CycleOutcome.Searched.REST;
+        return searchCycles > 0 ? CycleOutcome.Searched.REST_IN_TURN : CycleOutcome.Searched.REST;
       }
       return searchCycles > 0 ? CycleOutcome.Searched.IN_TURN : CycleOutcome.Searched.ALL;
     }

@@ -396,7 +396,8 @@ final class ActiveQueues {
     clear(queue);
   }
 
-  private boolean holdsClaim(ClusterQueueCache queue) {
+  /** Whether the head of a queue holds a claim. */
+  boolean holdsClaim(ClusterQueueCache queue) {
     return claims.getOrDefault(queue.node().root(), Map.of()).containsKey(queue.name());
   }
 

@@ -133,7 +133,13 @@ public final class WaitingWorkloads {
 
   /** Activates a queue whose head may have changed, unless that head blocks the queue. */
   public void activate(ClusterQueueCache queue) {
+    boolean leavesPlaces =
+        queue.topologyAware() && queue.pending().head() == null && activeQueues.holdsClaim(queue);
     activeQueues.add(queue);
+    if (leavesPlaces) {
+      // Nodes are there for all trees, and no head of this one takes part in a cycle.
+      context.topologyTrees().forEach(activeQueues::activate);
+    }
   }
 
   /** Activates a queue, whether its head blocks it or not. */
