@@ -147,11 +147,11 @@ public final class RepeatedPreemptions {
   }
 
   /** Forgets a target without evictions, and a preemptor without targets. */
-  private void forgetIfNone(Remembered fewer) {
+  private void forgetIfNone(Remembered remembered) {
     size--;
-    fewer.evictions.forgetIfNone(fewer.preemption.target());
-    if (fewer.evictions.most == 0) {
-      byPreemptor.remove(fewer.preemption.preemptor());
+    remembered.evictions.forgetIfNone(remembered.preemption.target());
+    if (remembered.evictions.most == 0) {
+      byPreemptor.remove(remembered.preemption.preemptor());
     }
   }
 
