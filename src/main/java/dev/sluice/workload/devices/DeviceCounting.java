@@ -438,29 +438,29 @@ final class DeviceCounting {
               "%s: DeviceClass %s doesn't exist".formatted(place, shown(request.deviceClass())));
         } else {
           List<String> expressions = expressions(request);
-          mapped.forEach(mapping -> charge(place, request, expressions, mapping));
-          need(List.of(request));
+          List<Resolution> resolutions =
+              mapped.stream().map(mapping -> charge(place, request, expressions, mapping)).toList();
+          if (rules.perNode) {
+            needs.add(need(request, resolutions.getFirst()).stream().toList());
+          }
         }
       }
     }
 
-    /** Remembers what alternatives need of a node: one of them has to be there. */
-    private void need(List<DeviceRequest> alternatives) {
-      if (rules.perNode && unresolved.isEmpty() && defects.isEmpty()) {
-        needs.add(
-            alternatives.stream()
-                .filter(request -> objects.deviceClass(request.deviceClass()).isPresent())
-                .flatMap(
-                    request ->
-                        amounts(
-                            request,
-                            expressions(request),
-                            mapped(request.deviceClass()).getFirst(),
-                            work)
-                            .map(matching -> new Need(request.count(), matching.times().get()))
-                            .stream())
-                .toList());
-      }
+    /** What a request needs of a node; empty if it isn't known, and the pod waits anyway. */
+    private Optional<Need> need(DeviceRequest request, Resolution resolution) {
+      return resolution.problem().isPresent()
+          ? Optional.empty()
+          : resolution
+              .matching()
+              .or(
+                  () ->
+                      amounts(
+                          request,
+                          expressions(request),
+                          mapped(request.deviceClass()).getFirst(),
+                          work))
+              .map(matching -> new Need(request.count(), matching.times().get()));
     }
 
     /** Keeps a pod out that no node could run, if that is asked. */
@@ -483,25 +483,44 @@ final class DeviceCounting {
       String refusal = refusal(request);
       if (!refusal.isEmpty()) {
         defects.add(place + ": " + shown(refusal));
-      } else if (request.alternatives().stream().noneMatch(this::isThere)) {
+      } else if (!isAnyThere(request.alternatives())) {
         unresolved.add(place + ": no alternative has a DeviceClass and as many devices that match");
       } else {
         amounts.merge(resource(request), most(request), ResourceAmounts::add);
-        need(request.alternatives());
       }
     }
 
+    /** Whether an alternative is there; where one node must have its devices, all are looked at. */
+    private boolean isAnyThere(List<DeviceRequest> alternatives) {
+      List<Need> there = new ArrayList<>(0);
+      boolean any = false;
+      for (DeviceRequest alternativeRequest : alternatives) {
+        if (rules.perNode || !any) {
+          Resolution resolution = found(alternativeRequest);
+          any |= resolution.problem().isEmpty();
+          if (rules.perNode) {
+            need(alternativeRequest, resolution).ifPresent(there::add);
+          }
+        }
+      }
+      if (rules.perNode) {
+        needs.add(there);
+      }
+      return any;
+    }
+
     /** Whether the cluster has the class of an alternative, and as many devices that match. */
-    private boolean isThere(DeviceRequest alternativeRequest) {
-      DeviceClassMapping mapping = mapped(alternativeRequest.deviceClass()).getFirst();
+    private Resolution found(DeviceRequest alternativeRequest) {
       return objects.deviceClass(alternativeRequest.deviceClass()).isPresent()
-          && resolve(alternativeRequest, expressions(alternativeRequest), mapping)
-              .problem()
-              .isEmpty();
+          ? resolve(
+              alternativeRequest,
+              expressions(alternativeRequest),
+              mapped(alternativeRequest.deviceClass()).getFirst())
+          : Resolution.failed("no DeviceClass");
     }
 
     /** Charges the devices of a request, or the most that each of them consumes. */
-    private void charge(
+    private Resolution charge(
         String place, DeviceRequest request, List<String> expressions, DeviceClassMapping mapping) {
       Resolution resolution = resolve(request, expressions, mapping);
       if (resolution.problem().isPresent()) {
@@ -512,6 +531,7 @@ final class DeviceCounting {
             ResourceAmounts.multiply(resolution.largest(), request.count()),
             ResourceAmounts::add);
       }
+      return resolution;
     }
 
     private Resolution resolve(
@@ -525,7 +545,7 @@ final class DeviceCounting {
         return Resolution.failed("a selector can't be used: " + shown(problem.get()));
       }
       if (mapping.sources().isEmpty() && expressions.isEmpty()) {
-        return new Resolution(Optional.empty(), 1);
+        return new Resolution(Optional.empty(), 1, Optional.empty());
       }
       Optional<Matching> matching = amounts(request, expressions, mapping, work);
       if (matching.isEmpty()) {
@@ -536,7 +556,7 @@ final class DeviceCounting {
       return matching.get().number() < request.count()
           ? Resolution.failed(
               "devices requested: %d, fewer match in the cluster".formatted(request.count()))
-          : new Resolution(Optional.empty(), matching.get().largest());
+          : new Resolution(Optional.empty(), matching.get().largest(), matching);
     }
   }
 
@@ -545,11 +565,12 @@ final class DeviceCounting {
    *
    * @param problem why not, or why that isn't known; empty if it has them
    * @param largest what the one counts as that counts most
+   * @param matching the devices; empty if it has them whichever they are
    */
-  private record Resolution(Optional<String> problem, long largest) {
+  private record Resolution(Optional<String> problem, long largest, Optional<Matching> matching) {
 
     private static Resolution failed(String problem) {
-      return new Resolution(Optional.of(problem), 0);
+      return new Resolution(Optional.of(problem), 0, Optional.empty());
     }
   }
 
