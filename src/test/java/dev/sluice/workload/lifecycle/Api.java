@@ -257,6 +257,24 @@ final class Api {
             .formatted(job, pods, pods, runFor));
   }
 
+  /** A Job with these labels, such as the name of a queue, whose pods want one CPU each. */
+  static String job(String name, String labels, int pods) {
+    return """
+    apiVersion: batch/v1
+    kind: Job
+    metadata: {name: %s, labels: {%s}}
+    spec:
+      parallelism: %d
+      completions: %d
+      template:
+        metadata: {annotations: {sluice.dev/run-for: "10m"}}
+        spec:
+          restartPolicy: Never
+          containers: [{name: main, image: none, resources: {requests: {cpu: "1"}}}]
+    """
+        .formatted(name, labels, pods, pods);
+  }
+
   JsonNode submit(String yaml) {
     return tree(cluster.applyText(yaml).getFirst());
   }

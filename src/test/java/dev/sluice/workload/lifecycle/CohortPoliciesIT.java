@@ -15,12 +15,12 @@ import org.junit.jupiter.api.Test;
 @OperatorTest(
     configuration =
         """
-            manageJobsWithoutQueueName: true
-            managedJobsNamespaceSelector:
-              matchExpressions:
-              - {key: kubernetes.io/metadata.name, operator: NotIn, values: [kube-system, kueue-system]}
-              - {key: left-alone, operator: DoesNotExist}
-            """)
+        manageJobsWithoutQueueName: true
+        managedJobsNamespaceSelector:
+          matchExpressions:
+          - {key: kubernetes.io/metadata.name, operator: NotIn, values: [kube-system, kueue-system]}
+          - {key: left-alone, operator: DoesNotExist}
+        """)
 class CohortPoliciesIT {
 
   private TestCluster cluster;
@@ -75,31 +75,14 @@ class CohortPoliciesIT {
     api.awaitCondition("LocalQueue", name, "Active", "True Ready");
   }
 
-  private static String job(String name, String labels, int pods) {
-    return """
-    apiVersion: batch/v1
-    kind: Job
-    metadata: {name: %s, labels: {%s}}
-    spec:
-      parallelism: %d
-      completions: %d
-      template:
-        metadata: {annotations: {sluice.dev/run-for: "10m"}}
-        spec:
-          restartPolicy: Never
-          containers: [{name: main, image: none, resources: {requests: {cpu: "1"}}}]
-    """
-        .formatted(name, labels, pods, pods);
-  }
-
   private String submit(String name, String queue, int pods) {
-    api.submit(job(name, "kueue.x-k8s.io/queue-name: " + queue, pods));
+    api.submit(Api.job(name, "kueue.x-k8s.io/queue-name: " + queue, pods));
     return api.workloadOf(name);
   }
 
   private String submitUrgent(String name, String queue, int pods) {
     api.submit(
-        job(
+        Api.job(
             name,
             "kueue.x-k8s.io/queue-name: "
                 + queue
@@ -209,7 +192,7 @@ class CohortPoliciesIT {
 
   @Test
   void jobsWithoutAQueueAreHeldOnlyWhereTheyAreManaged() {
-    api.submit(job("nameless", "team: a", 1));
+    api.submit(Api.job("nameless", "team: a", 1));
     api.awaitField("Job", "nameless", "/spec/suspend", "true");
 
     String free = cluster.createNamespace("free");
@@ -228,7 +211,7 @@ class CohortPoliciesIT {
         .untilAsserted(
             () -> {
               String name = "free-" + System.nanoTime();
-              cluster.client().resource(job(name, "team: a", 1)).inNamespace(free).create();
+              cluster.client().resource(Api.job(name, "team: a", 1)).inNamespace(free).create();
               assertThat(
                       cluster
                           .client()

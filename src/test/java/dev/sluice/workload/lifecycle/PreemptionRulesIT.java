@@ -171,24 +171,7 @@ class PreemptionRulesIT {
   }
 
   private void submitJob(String name, String queue, int pods, String priority) {
-    cluster.applyText(
-        """
-        apiVersion: batch/v1
-        kind: Job
-        metadata:
-          name: %s
-          namespace: "${namespace}"
-          labels: {kueue.x-k8s.io/queue-name: %s%s}
-        spec:
-          parallelism: %d
-          completions: %d
-          template:
-            metadata: {annotations: {sluice.dev/run-for: "10m"}}
-            spec:
-              restartPolicy: Never
-              containers: [{name: main, image: none, resources: {requests: {cpu: "1"}}}]
-        """
-            .formatted(name, queue, priority, pods, pods));
+    api.submit(Api.job(name, "kueue.x-k8s.io/queue-name: " + queue + priority, pods));
   }
 
   /**
