@@ -33,8 +33,7 @@ public final class ExceedingWorkloads {
     return times(workload) > 0
         && workload
             .status()
-            .condition("Evicted")
-            .filter(evicted -> evicted.status().equals("True"))
+            .trueCondition("Evicted")
             .map(Condition::reason)
             .filter(REASON::equals)
             .isPresent();

@@ -226,7 +226,7 @@ record QueueUnitManifest(ObjectNode object, ObjectNode status) {
     }
 
     private static Optional<Condition> when(CachedWorkload workload, String type) {
-      return condition(workload, type).filter(it -> it.status().equals("True"));
+      return workload.status().trueCondition(type);
     }
   }
 }

@@ -183,11 +183,7 @@ public final class AttemptReader {
   /** Without the condition PodsReady, pods count as ready from the admission on. */
   private static Optional<Instant> readyAt(CachedWorkload workload, Optional<Condition> podsReady) {
     Optional<Instant> admitted =
-        workload
-            .status()
-            .condition("Admitted")
-            .filter(condition -> condition.status().equals("True"))
-            .map(Condition::lastTransitionTime);
+        workload.status().trueCondition("Admitted").map(Condition::lastTransitionTime);
     if (podsReady.isEmpty()) {
       return admitted;
     }

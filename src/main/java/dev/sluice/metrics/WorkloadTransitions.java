@@ -67,7 +67,7 @@ public final class WorkloadTransitions implements WorkloadListener {
     if (turnedTrue(before, after, "Finished")) {
       boolean ran =
           before.admitted() || after.admitted() || before.status().history().executionSeconds() > 0;
-      metrics.finished(queue, ran ? Optional.of(executed(before, now)) : Optional.empty());
+      metrics.finished(queue, ran ? Optional.of(before.executed(now)) : Optional.empty());
       if (reasonOf(after, "Finished").equals("WorkloadSliceReplaced")) {
         metrics.sliceReplaced(queue);
       }
@@ -124,11 +124,6 @@ public final class WorkloadTransitions implements WorkloadListener {
 
   private static Duration since(CachedWorkload workload, String type, Instant now) {
     return moment(workload, type).map(at -> Duration.between(at, now)).orElse(Duration.ZERO);
-  }
-
-  private static Duration executed(CachedWorkload workload, Instant now) {
-    Duration before = Duration.ofSeconds(workload.status().history().executionSeconds());
-    return workload.admitted() ? before.plus(since(workload, "Admitted", now)) : before;
   }
 
   /**

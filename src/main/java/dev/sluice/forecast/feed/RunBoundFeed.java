@@ -106,11 +106,7 @@ public final class RunBoundFeed implements WorkloadListener {
   }
 
   private static Optional<Instant> since(CachedWorkload workload, String condition) {
-    return workload
-        .status()
-        .condition(condition)
-        .filter(found -> found.status().equals("True"))
-        .map(Condition::lastTransitionTime);
+    return workload.status().trueCondition(condition).map(Condition::lastTransitionTime);
   }
 
   private static Duration positive(Duration duration) {

@@ -81,17 +81,12 @@ final class WorkloadRuns {
    */
   static Optional<Instant> startedAt(CachedWorkload workload, Instant until) {
     Optional<Instant> admitted =
-        workload
-            .status()
-            .condition(ADMITTED)
-            .filter(condition -> condition.status().equals("True"))
-            .map(Condition::lastTransitionTime);
+        workload.status().trueCondition(ADMITTED).map(Condition::lastTransitionTime);
     return admitted.map(
         at ->
             workload
                 .status()
-                .condition(PodsReady.TYPE)
-                .filter(ready -> ready.status().equals("True"))
+                .trueCondition(PodsReady.TYPE)
                 // pods that are ready again began to run before that
                 .filter(ready -> ready.reason().equals(PodsReady.STARTED))
                 .map(Condition::lastTransitionTime)

@@ -2,6 +2,7 @@ package dev.sluice.jobs.kind;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import java.util.ArrayList;
 import java.util.List;
 
 /**
@@ -191,7 +192,9 @@ public record MultiKueueRules(
    * @param field path of the field that says when, or what is deleted
    */
   public MultiKueueRules keptAfterItsEnd(List<String> field) {
-    return dropping(new Dropped(List.of(field), List.of()));
+    List<List<String>> fields = new ArrayList<>(dropped.fields());
+    fields.add(field);
+    return dropping(new Dropped(fields, dropped.entries()));
   }
 
   /** These rules, with fields that follow the manager's job. */

@@ -17,8 +17,7 @@ public final class Retention {
     Optional<CachedWorkload.Condition> evicted =
         workload
             .status()
-            .condition("Evicted")
-            .filter(condition -> condition.status().equals("True"))
+            .trueCondition("Evicted")
             .filter(condition -> condition.reason().startsWith("DeactivatedDueTo"));
     if (options.afterDeactivated().isEmpty() || workload.spec().active() || evicted.isEmpty()) {
       return Optional.empty();

@@ -429,7 +429,12 @@ public final class SlicePolicy {
   private static List<JobAction> replaced(
       ReconcileContext context, CachedWorkload slice, CachedWorkload by) {
     List<JobAction> actions = new ArrayList<>(2);
-    long seconds = executionSeconds(context, slice, by);
+    Instant until =
+        by.status()
+            .trueCondition("Admitted")
+            .map(CachedWorkload.Condition::lastTransitionTime)
+            .orElse(context.now());
+    long seconds = slice.executed(until).toSeconds();
     if (by.spec().maximumExecutionTimeSeconds() > 0
         && seconds > by.status().history().executionSeconds()) {
       actions.add(
@@ -438,24 +443,6 @@ public final class SlicePolicy {
     }
     actions.add(finish(context, slice, REPLACED, "Slice " + by.id().name() + " took its place"));
     return actions;
-  }
-
-  /** How long a job had run when a slice of it was replaced. */
-  private static long executionSeconds(
-      ReconcileContext context, CachedWorkload slice, CachedWorkload by) {
-    Instant until = admittedAt(by).orElse(context.now());
-    return slice.status().history().executionSeconds()
-        + admittedAt(slice)
-            .map(since -> Math.max(0, Duration.between(since, until).toSeconds()))
-            .orElse(0L);
-  }
-
-  private static Optional<Instant> admittedAt(CachedWorkload slice) {
-    return slice
-        .status()
-        .condition("Admitted")
-        .filter(condition -> condition.status().equals("True"))
-        .map(CachedWorkload.Condition::lastTransitionTime);
   }
 
   private static FinishWorkload outOfSync(

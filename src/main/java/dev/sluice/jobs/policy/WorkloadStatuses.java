@@ -157,9 +157,9 @@ public final class WorkloadStatuses {
 
   /** How long the job ran before the present admission of its Workload. */
   static ObjectNode executionTime(long seconds) {
-    return JsonNodeFactory.instance
-        .objectNode()
-        .put("accumulatedPastExecutionTimeSeconds", (int) Math.min(Integer.MAX_VALUE, seconds));
+    ObjectNode status = JsonNodeFactory.instance.objectNode();
+    StatusPatch.putExecutionTime(status, seconds);
+    return status;
   }
 
   /** The pods that need no quota any more. */

@@ -316,7 +316,9 @@ public final class WorkloadTranslator {
     }
     Instant queuedAt = queuedAt(workload);
     Instant since =
-        trueCondition(workload, "Evicted")
+        workload
+            .status()
+            .trueCondition("Evicted")
             .map(Condition::lastTransitionTime)
             .filter(queuedAt::isBefore)
             .orElse(queuedAt);
@@ -408,16 +410,20 @@ public final class WorkloadTranslator {
    */
   private static Instant runsSince(CachedWorkload workload) {
     Instant reservedAt = reservedAt(workload);
-    return trueCondition(workload, PodsReady.TYPE)
+    return workload
+        .status()
+        .trueCondition(PodsReady.TYPE)
         .filter(ready -> ready.reason().equals(PodsReady.STARTED))
-        .or(() -> trueCondition(workload, "Admitted"))
+        .or(() -> workload.status().trueCondition("Admitted"))
         .map(Condition::lastTransitionTime)
         .filter(reservedAt::isBefore)
         .orElse(reservedAt);
   }
 
   private static Instant reservedAt(CachedWorkload workload) {
-    return trueCondition(workload, "QuotaReserved")
+    return workload
+        .status()
+        .trueCondition("QuotaReserved")
         .map(Condition::lastTransitionTime)
         .orElse(workload.createdAt());
   }
@@ -451,7 +457,7 @@ public final class WorkloadTranslator {
 
   /** The queue timestamp (docs/scheduling-semantics.md#queue-order). */
   private Instant queuedAt(CachedWorkload workload) {
-    Optional<Condition> evicted = trueCondition(workload, "Evicted");
+    Optional<Condition> evicted = workload.status().trueCondition("Evicted");
     String reason = evicted.map(Condition::reason).orElse("");
     if (reason.equals("AdmissionCheck")
         || (reason.equals("PodsReadyTimeout")
@@ -460,16 +466,14 @@ public final class WorkloadTranslator {
       return evicted.map(Condition::lastTransitionTime).orElse(workload.createdAt());
     }
     if (!options.on(FeatureGate.PRIORITY_SORTING_WITHIN_COHORT)) {
-      return trueCondition(workload, "Preempted")
+      return workload
+          .status()
+          .trueCondition("Preempted")
           .filter(preempted -> preempted.reason().equals("InCohortReclaimWhileBorrowing"))
           .map(preempted -> preempted.lastTransitionTime().plus(Duration.ofMillis(1)))
           .orElse(workload.createdAt());
     }
     return workload.createdAt();
-  }
-
-  private static Optional<Condition> trueCondition(CachedWorkload workload, String type) {
-    return workload.status().condition(type).filter(condition -> condition.status().equals("True"));
   }
 
   private ResolvedShape resolve(CachedWorkload workload) {

@@ -190,7 +190,7 @@ final class FamilyPolicy {
   private static VariantPolicy.Variant described(CachedWorkload workload) {
     Optional<Condition> admitted =
         workload.quotaReserved() && !workload.finished()
-            ? workload.status().condition("Admitted").filter(each -> each.status().equals("True"))
+            ? workload.status().trueCondition("Admitted")
             : Optional.empty();
     return new VariantPolicy.Variant(
         workload.id().name(),
@@ -260,8 +260,7 @@ final class FamilyPolicy {
     return !workload.spec().active()
         && workload
             .status()
-            .condition("Evicted")
-            .filter(evicted -> evicted.status().equals("True"))
+            .trueCondition("Evicted")
             .filter(evicted -> evicted.reason().startsWith(Evictions.DEACTIVATED + "DueTo"))
             .isPresent();
   }

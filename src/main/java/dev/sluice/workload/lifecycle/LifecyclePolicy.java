@@ -165,7 +165,7 @@ public final class LifecyclePolicy {
   }
 
   private static Optional<Condition> deactivationTarget(CachedWorkload workload) {
-    return workload.status().condition(TARGET).filter(target -> target.status().equals("True"));
+    return workload.status().trueCondition(TARGET);
   }
 
   /**
@@ -208,8 +208,7 @@ public final class LifecyclePolicy {
   private static boolean isDeactivated(CachedWorkload workload, String type) {
     return workload
         .status()
-        .condition(type)
-        .filter(condition -> condition.status().equals("True"))
+        .trueCondition(type)
         .filter(condition -> condition.reason().startsWith(Evictions.DEACTIVATED))
         .isPresent();
   }

@@ -4,6 +4,7 @@ import dev.sluice.api.KueueConstants;
 import dev.sluice.core.model.TopologyAssignment;
 import dev.sluice.core.model.TopologyRequest;
 import dev.sluice.core.model.WorkloadId;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
@@ -276,9 +277,14 @@ public record CachedWorkload(
       return Optional.empty();
     }
 
+    /** The condition of the given type, if it is True. */
+    public Optional<Condition> trueCondition(String type) {
+      return condition(type).filter(condition -> condition.status().equals("True"));
+    }
+
     /** Whether the condition of the given type is True. */
     public boolean isTrue(String type) {
-      return condition(type).filter(condition -> condition.status().equals("True")).isPresent();
+      return trueCondition(type).isPresent();
     }
   }
 
@@ -422,6 +428,21 @@ public record CachedWorkload(
   /** Whether the Workload is admitted. */
   public boolean admitted() {
     return status.isTrue("Admitted");
+  }
+
+  /**
+   * How long it ran in all of its admissions.
+   *
+   * @param until the end of the present admission, or now
+   */
+  public Duration executed(Instant until) {
+    Duration before = Duration.ofSeconds(status.history().executionSeconds());
+    return status
+        .trueCondition("Admitted")
+        .map(admitted -> Duration.between(admitted.lastTransitionTime(), until))
+        .filter(present -> !present.isNegative())
+        .map(before::plus)
+        .orElse(before);
   }
 
   /** Whether the Workload is a slice of an elastic job. */

@@ -74,8 +74,7 @@ public final class Preemptions {
     Optional<String> message =
         workload
             .status()
-            .condition(TIMES)
-            .filter(condition -> condition.status().equals("True"))
+            .trueCondition(TIMES)
             .map(CachedWorkload.Condition::message)
             .filter(text -> text.length() <= LONGEST);
     if (message.isEmpty()) {

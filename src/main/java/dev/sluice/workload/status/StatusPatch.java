@@ -6,7 +6,6 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.sluice.workload.record.CachedWorkload;
 import dev.sluice.workload.record.CachedWorkload.CheckState;
 import dev.sluice.workload.record.CachedWorkload.Condition;
-import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.LinkedHashMap;
@@ -58,7 +57,7 @@ public final class StatusPatch {
     }
     boolean moves = old == null || !old.status().equals(word);
     if (moves && type.equals(ADMITTED) && !value && old != null) {
-      addExecutionTime(old);
+      addExecutionTime();
     }
     conditions.put(
         type,
@@ -73,15 +72,16 @@ public final class StatusPatch {
     return this;
   }
 
-  private void addExecutionTime(Condition admitted) {
-    if (!admitted.status().equals("True")) {
-      return;
+  private void addExecutionTime() {
+    long sum = workload.executed(now).toSeconds();
+    if (sum > workload.status().history().executionSeconds()) {
+      putExecutionTime(status, sum);
     }
-    long seconds = Math.max(0, Duration.between(admitted.lastTransitionTime(), now).toSeconds());
-    long sum = workload.status().history().executionSeconds() + seconds;
-    if (seconds > 0) {
-      status.put("accumulatedPastExecutionTimeSeconds", (int) Math.min(Integer.MAX_VALUE, sum));
-    }
+  }
+
+  /** Sets how long a Workload ran in admissions that have ended, in a status. */
+  public static void putExecutionTime(ObjectNode status, long seconds) {
+    status.put("accumulatedPastExecutionTimeSeconds", (int) Math.min(Integer.MAX_VALUE, seconds));
   }
 
   /** Sets a condition to False with {@code reason}, its old message kept, if it is True now. */

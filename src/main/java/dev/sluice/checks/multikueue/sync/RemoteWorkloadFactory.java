@@ -105,13 +105,15 @@ final class RemoteWorkloadFactory {
   }
 
   private static WorkerState.Copy state(CachedWorkload copy, Optional<CachedWorkload> local) {
-    Optional<Condition> evicted = current(copy, "Evicted");
+    Optional<Condition> evicted = copy.status().trueCondition("Evicted");
     return new WorkerState.Copy(
-        current(copy, "Finished").map(end -> new WorkerState.Ending(end.reason(), end.message())),
+        copy.status()
+            .trueCondition("Finished")
+            .map(end -> new WorkerState.Ending(end.reason(), end.message())),
         evicted.map(Condition::lastTransitionTime),
         evicted.isPresent()
             ? Optional.empty()
-            : current(copy, "Admitted").map(Condition::lastTransitionTime),
+            : copy.status().trueCondition("Admitted").map(Condition::lastTransitionTime),
         local.map(ours -> difference(ours, copy)).orElse(Difference.NONE),
         reports(copy),
         gate(copy));
@@ -157,16 +159,14 @@ final class RemoteWorkloadFactory {
     return copy.spec().preemptionGates().contains(GATE)
         ? Optional.of(
             new WorkerState.Gate(
-                current(copy, PreemptionGates.BLOCKED).map(Condition::lastTransitionTime),
+                copy.status()
+                    .trueCondition(PreemptionGates.BLOCKED)
+                    .map(Condition::lastTransitionTime),
                 copy.status().gates().stream()
                     .filter(gate -> gate.name().equals(GATE) && gate.open())
                     .map(CachedWorkload.Gate::lastTransitionTime)
                     .findFirst()))
         : Optional.empty();
-  }
-
-  private static Optional<Condition> current(CachedWorkload workload, String type) {
-    return workload.status().condition(type).filter(it -> it.status().equals("True"));
   }
 
   /**

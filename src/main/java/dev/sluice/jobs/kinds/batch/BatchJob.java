@@ -85,6 +85,7 @@ public final class BatchJob implements JobIntegration {
     return Optional.of(
         MultiKueueRules.byStatus(managedByField(), suspendField())
             .dropping(new MultiKueueRules.Dropped(ofTheManagerAlone(), List.of()))
+            .keptAfterItsEnd(List.of("spec", "ttlSecondsAfterFinished"))
             .with(
                 new MultiKueueRules.StatusRules(
                     true,
@@ -99,12 +100,10 @@ public final class BatchJob implements JobIntegration {
 
   /**
    * What a worker's Job doesn't get: the selector, and the labels by which it selects, since the
-   * worker's API server writes its own; and the time after which a finished Job is deleted, or the
-   * Job could be gone before the manager saw how it ended.
+   * worker's API server writes its own.
    */
   private static List<List<String>> ofTheManagerAlone() {
     List<List<String>> fields = new ArrayList<>();
-    fields.add(List.of("spec", "ttlSecondsAfterFinished"));
     fields.add(List.of("spec", "selector"));
     for (String label :
         List.of(
