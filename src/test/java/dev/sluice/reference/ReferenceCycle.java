@@ -562,6 +562,7 @@ final class ReferenceCycle {
                 workload.shape().preemption(),
                 new PreemptionHistory(Optional.empty(), workload.history().preemptedAt())));
     world.budgets.starts(entry.id.uid(), workload.shape().run());
+    world.repeats.hasQuota(entry.id.uid());
     return new Admission(entry.id, workload.version(), queue, result.podSets());
   }
 

@@ -12,7 +12,7 @@ import java.util.stream.Collectors;
 /** Who preempted whom lately, counted anew whenever somebody asks (docs/preemption.md). */
 final class ReferenceRepeats {
 
-  private record Repeat(String preemptor, String target, String queue, Instant at) {
+  private record Repeat(String preemptor, String target, String queue, Instant at, boolean inVain) {
 
     boolean isOfSamePair(Repeat other) {
       return preemptor.equals(other.preemptor) && target.equals(other.target);
@@ -27,7 +27,7 @@ final class ReferenceRepeats {
   }
 
   void add(String preemptor, String target, String queue, Instant now) {
-    all.add(new Repeat(preemptor, target, queue, now));
+    all.add(new Repeat(preemptor, target, queue, now, true));
   }
 
   /** The last eviction of this one never was; its preemptor is no longer the first of its queue. */
@@ -43,6 +43,15 @@ final class ReferenceRepeats {
 
   void forget(String preemptor) {
     all.removeIf(each -> each.preemptor.equals(preemptor));
+  }
+
+  /** It has quota: what it preempted before was not in vain. */
+  void hasQuota(String preemptor) {
+    all.replaceAll(
+        each ->
+            each.preemptor.equals(preemptor)
+                ? new Repeat(preemptor, each.target, each.queue, each.at, false)
+                : each);
   }
 
   /** Forgets what is too long ago; the queues where that may matter. */
@@ -67,10 +76,12 @@ final class ReferenceRepeats {
     return Math.max(1, limit.preemptions() - 1);
   }
 
-  /** Whether it comes before others, since it preempted the same one again. */
+  /** Whether it comes before others, since it preempted the same one again and had no quota. */
   boolean comesFirst(String preemptor) {
-    return all.stream()
-        .anyMatch(each -> each.preemptor.equals(preemptor) && count(each) >= first());
+    List<Repeat> inVain =
+        all.stream().filter(each -> each.inVain && each.preemptor.equals(preemptor)).toList();
+    return inVain.stream()
+        .anyMatch(each -> inVain.stream().filter(each::isOfSamePair).count() >= first());
   }
 
   /** Those whom it may not preempt once more. */

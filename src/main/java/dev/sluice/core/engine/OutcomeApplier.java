@@ -240,6 +240,7 @@ final class OutcomeApplier {
         Reservation.decided(
             item, queue.name(), podSets, now, specRegistry.pairs, specRegistry.topologies);
     workloads.assume(item, reservation);
+    waiting.hasQuota(item.id());
     decisions.accept(
         new Decision.Admit(
             item.id(),

@@ -19,39 +19,71 @@ import java.util.Set;
 /**
  * Who preempted whom lately, so that no two Workloads evict each other for ever
  * (docs/preemption.md#preemption-that-goes-on-for-ever). A Workload that preempted another one as
- * often as the limit says, within its window, doesn't preempt it again; one short of that, it comes
- * first in a cycle. Empty while nobody is preempted.
+ * often as the limit says, within its window, doesn't preempt it again; one short of that since it
+ * last had quota, it comes first in a cycle. Empty while nobody is preempted.
  */
 public final class RepeatedPreemptions {
 
   /** So many are remembered: of more, the earliest are forgotten before their time. */
   private static final int MOST = 10_000;
 
-  /** When a preemptor evicted each target, the earliest first. */
+  /** What a preemptor evicted, by target, the earliest first. */
   private static final class Evictions {
-    private final Map<String, Deque<Long>> byTarget = new HashMap<>(4);
+    private final Map<String, Deque<Remembered>> byTarget = new HashMap<>(4);
 
-    /** How often it evicted the target that it evicted most often: each cycle asks for that. */
+    /** How often it evicted the target that it evicted most often. */
     private int most;
 
-    private void add(String target, long atMicros) {
-      Deque<Long> times = byTarget.computeIfAbsent(target, any -> new ArrayDeque<>(2));
-      times.add(atMicros);
-      most = Math.max(most, times.size());
+    /** The same since it last had quota: each cycle asks for both. */
+    private int mostInVain;
+
+    private void add(Remembered remembered) {
+      Deque<Remembered> those =
+          byTarget.computeIfAbsent(remembered.preemption.target(), any -> new ArrayDeque<>(2));
+      those.add(remembered);
+      count(those);
     }
 
-    private Deque<Long> of(String target) {
-      return Objects.requireNonNull(byTarget.get(target));
+    private Deque<Remembered> of(Remembered remembered) {
+      return Objects.requireNonNull(byTarget.get(remembered.preemption.target()));
     }
 
-    private void forgetIfNone(String target) {
-      byTarget.computeIfPresent(target, (any, times) -> times.isEmpty() ? null : times);
-      most = byTarget.values().stream().mapToInt(Deque::size).max().orElse(0);
+    private void removed(Remembered remembered) {
+      byTarget.computeIfPresent(
+          remembered.preemption.target(), (any, those) -> those.isEmpty() ? null : those);
+      most = 0;
+      mostInVain = 0;
+      byTarget.values().forEach(this::count);
+    }
+
+    private void hasQuota() {
+      if (mostInVain > 0) {
+        byTarget.values().forEach(those -> those.forEach(each -> each.inVain = false));
+        mostInVain = 0;
+      }
+    }
+
+    private void count(Deque<Remembered> those) {
+      most = Math.max(most, those.size());
+      int inVain = (int) those.stream().filter(each -> each.inVain).count();
+      mostInVain = Math.max(mostInVain, inVain);
     }
   }
 
   /** A preemption, which counts while its preemptor has these evictions. */
-  private record Remembered(PreemptionExport preemption, Evictions evictions) {}
+  private static final class Remembered {
+    private final PreemptionExport preemption;
+    private final Evictions evictions;
+
+    /** Whether its preemptor had no quota since. */
+    private boolean inVain;
+
+    private Remembered(PreemptionExport preemption, Evictions evictions) {
+      this.preemption = preemption;
+      this.evictions = evictions;
+      this.inVain = preemption.inVain();
+    }
+  }
 
   private final PreemptionLimit limit;
 
@@ -69,7 +101,7 @@ public final class RepeatedPreemptions {
 
   /** Records that a Workload of a queue preempts another one. */
   void add(String preemptor, String target, String clusterQueue, Instant now) {
-    add(new PreemptionExport(preemptor, target, clusterQueue, Instants.micros(now)));
+    add(new PreemptionExport(preemptor, target, clusterQueue, Instants.micros(now), true));
   }
 
   private void add(PreemptionExport preemption) {
@@ -81,8 +113,9 @@ public final class RepeatedPreemptions {
     }
     Evictions evictions =
         byPreemptor.computeIfAbsent(preemption.preemptor(), any -> new Evictions());
-    evictions.add(preemption.target(), preemption.atMicros());
-    preemptions.add(new Remembered(preemption, evictions));
+    Remembered remembered = new Remembered(preemption, evictions);
+    evictions.add(remembered);
+    preemptions.add(remembered);
     size++;
   }
 
@@ -100,7 +133,7 @@ public final class RepeatedPreemptions {
       Remembered remembered = latest.next();
       if (remembered.preemption.target().equals(target) && counts(remembered)) {
         latest.remove();
-        remembered.evictions.of(target).removeLast();
+        remembered.evictions.of(remembered).removeLast();
         forgetIfNone(remembered);
         return Optional.of(remembered.preemption);
       }
@@ -108,11 +141,19 @@ public final class RepeatedPreemptions {
     return Optional.empty();
   }
 
+  /** Records that a Workload has quota: what it preempted before was not in vain. */
+  void hasQuota(String uid) {
+    Evictions evictions = byPreemptor.isEmpty() ? null : byPreemptor.get(uid);
+    if (evictions != null) {
+      evictions.hasQuota();
+    }
+  }
+
   /** Forgets whom a Workload preempted. */
   void forget(String uid) {
     Evictions evictions = byPreemptor.isEmpty() ? null : byPreemptor.remove(uid);
     if (evictions != null) {
-      evictions.byTarget.values().forEach(times -> size -= times.size());
+      evictions.byTarget.values().forEach(those -> size -= those.size());
     }
   }
 
@@ -129,8 +170,7 @@ public final class RepeatedPreemptions {
     while (!preemptions.isEmpty()
         && end(preemptions.getFirst().preemption.atMicros()) <= Instants.micros(now)) {
       Remembered earliest = preemptions.getFirst();
-      if (counts(earliest)
-          && earliest.evictions.of(earliest.preemption.target()).size() >= first()) {
+      if (counts(earliest) && earliest.evictions.of(earliest).size() >= first()) {
         queues.add(earliest.preemption.clusterQueue());
       }
       forgetFirst();
@@ -141,7 +181,7 @@ public final class RepeatedPreemptions {
   private void forgetFirst() {
     Remembered earliest = preemptions.removeFirst();
     if (counts(earliest)) {
-      earliest.evictions.of(earliest.preemption.target()).removeFirst();
+      earliest.evictions.of(earliest).removeFirst();
       forgetIfNone(earliest);
     }
   }
@@ -149,7 +189,7 @@ public final class RepeatedPreemptions {
   /** Forgets a target without evictions, and a preemptor without targets. */
   private void forgetIfNone(Remembered remembered) {
     size--;
-    remembered.evictions.forgetIfNone(remembered.preemption.target());
+    remembered.evictions.removed(remembered);
     if (remembered.evictions.most == 0) {
       byPreemptor.remove(remembered.preemption.preemptor());
     }
@@ -159,7 +199,7 @@ public final class RepeatedPreemptions {
     return PreemptionProtection.after(atMicros, limit.window());
   }
 
-  /** How often somebody has to preempt the same Workload to come first. */
+  /** How often somebody has to preempt the same Workload in vain to come first. */
   private int first() {
     return Math.max(1, limit.preemptions() - 1);
   }
@@ -167,7 +207,7 @@ public final class RepeatedPreemptions {
   /** Whether a Workload comes before others in a cycle. */
   public boolean comesFirst(String preemptor) {
     Evictions evictions = byPreemptor.isEmpty() ? null : byPreemptor.get(preemptor);
-    return evictions != null && evictions.most >= first();
+    return evictions != null && evictions.mostInVain >= first();
   }
 
   /**
@@ -181,17 +221,22 @@ public final class RepeatedPreemptions {
     }
     Map<String, Long> spared = new HashMap<>();
     evictions.byTarget.forEach(
-        (target, times) -> {
-          if (times.size() >= limit.preemptions()) {
-            List<Long> inOrder = List.copyOf(times);
-            spared.put(target, end(inOrder.get(times.size() - limit.preemptions())));
+        (target, those) -> {
+          if (those.size() >= limit.preemptions()) {
+            those.stream()
+                .skip(those.size() - limit.preemptions())
+                .findFirst()
+                .ifPresent(each -> spared.put(target, end(each.preemption.atMicros())));
           }
         });
     return spared;
   }
 
   List<PreemptionExport> export() {
-    return preemptions.stream().filter(this::counts).map(Remembered::preemption).toList();
+    return preemptions.stream()
+        .filter(this::counts)
+        .map(remembered -> remembered.preemption.inVain(remembered.inVain))
+        .toList();
   }
 
   void restore(List<PreemptionExport> exported) {

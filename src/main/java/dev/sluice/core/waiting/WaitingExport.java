@@ -38,9 +38,15 @@ public record WaitingExport(
    * @param target UID of the Workload that was evicted
    * @param clusterQueue name of the preemptor's queue
    * @param atMicros when it was decided, in microseconds since the epoch
+   * @param inVain whether the preemptor had no quota since
    */
   public record PreemptionExport(
-      String preemptor, String target, String clusterQueue, long atMicros) {}
+      String preemptor, String target, String clusterQueue, long atMicros, boolean inVain) {
+
+    PreemptionExport inVain(boolean isInVain) {
+      return new PreemptionExport(preemptor, target, clusterQueue, atMicros, isInVain);
+    }
+  }
 
   /**
    * The root of a quota tree.

@@ -221,6 +221,11 @@ public final class WaitingWorkloads {
     return repeatedPreemptions.refused(id.uid());
   }
 
+  /** Records that a Workload has quota: what it preempted before was not in vain. */
+  public void hasQuota(WorkloadId id) {
+    repeatedPreemptions.hasQuota(id.uid());
+  }
+
   /**
    * Records that a Workload is gone, or asks for something else, in another queue or with another
    * priority: it doesn't profit from whom it preempted before.

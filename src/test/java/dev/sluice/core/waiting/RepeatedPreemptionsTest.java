@@ -84,4 +84,22 @@ class RepeatedPreemptionsTest {
     assertThat(repeatedPreemptions.sparedBy("first")).isEmpty();
     assertThat(repeatedPreemptions.comesFirst("first")).isTrue();
   }
+
+  @Test
+  void onlyPreemptionsInVainPutAPreemptorFirst() {
+    preempts("a", "x", 0);
+    preempts("a", "x", 1);
+    repeatedPreemptions.hasQuota("a");
+    assertThat(repeatedPreemptions.comesFirst("a")).isFalse();
+    preempts("a", "x", 2);
+    assertThat(repeatedPreemptions.comesFirst("a")).isFalse();
+    assertThat(repeatedPreemptions.sparedBy("a")).containsOnlyKeys("x");
+    RepeatedPreemptions restored =
+        new RepeatedPreemptions(new PreemptionLimit(3, Duration.ofHours(1)));
+    restored.restore(repeatedPreemptions.export());
+    assertThat(restored.comesFirst("a")).isFalse();
+    preempts("a", "y", 3);
+    preempts("a", "y", 4);
+    assertThat(repeatedPreemptions.comesFirst("a")).isTrue();
+  }
 }
