@@ -224,6 +224,7 @@ class ArchitectureTest {
             "QueueHead",
             "AdmissionForecast",
             "PreemptionUpperBound",
+            "HeldBack",
             "RepeatedPreemptions",
             "WaitingExport",
             "ExportedNames");

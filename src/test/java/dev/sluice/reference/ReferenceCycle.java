@@ -120,6 +120,7 @@ final class ReferenceCycle {
             .findFirst()
             .map(head -> overtaking(head, queue))
             .filter(head -> !parking.isBlocked(queue.name()))
+            .map(head -> head.lookedAt())
             .flatMap(head -> nominate(head, queue))
             .ifPresent(nominated::add);
       }

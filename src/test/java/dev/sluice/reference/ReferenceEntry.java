@@ -115,6 +115,10 @@ final class ReferenceEntry {
   @Nullable PendingWorkload pending;
   @Nullable Holding holding;
   boolean aside;
+
+  /** Whether it was aside until quota was released, and was looked at in no cycle since. */
+  boolean returned;
+
   @Nullable Instant retryAt;
   boolean awaitsNews;
 
@@ -185,9 +189,16 @@ final class ReferenceEntry {
     return usage;
   }
 
+  /** It is the head of a cycle. */
+  ReferenceEntry lookedAt() {
+    returned = false;
+    return this;
+  }
+
   /** Whether it stands aside, and how far its search through the flavors came. */
   record Search(
       boolean aside,
+      boolean returned,
       int walked,
       Optional<Long> walkedInVain,
       Map<ReferenceAssigner.Progress, Integer> progress,
@@ -199,6 +210,7 @@ final class ReferenceEntry {
   Search search() {
     return new Search(
         aside,
+        returned,
         walked,
         walkedInVain,
         progress,
@@ -210,6 +222,7 @@ final class ReferenceEntry {
 
   void search(Search before) {
     aside = before.aside();
+    returned = before.returned();
     walked = before.walked();
     walkedInVain = before.walkedInVain();
     progress = before.progress();

@@ -60,6 +60,7 @@ final class ReferenceParking {
   void forgetAll() {
     parked.clear();
     blocked.clear();
+    world.workloads.values().forEach(entry -> entry.returned = false);
     world.queues.keySet().forEach(this::walkAgain);
   }
 
@@ -271,9 +272,24 @@ final class ReferenceParking {
         .forEach(name -> affected.addAll(tree.tree(name)));
     released.clear();
     world.workloads.values().stream()
+        .filter(entry -> entry.returned)
+        .forEach(
+            entry -> {
+              entry.returned = entry.waits() && !entry.aside;
+              if (entry.returned && world.reservations.heldBack(entry, tree)) {
+                entry.aside = true;
+                entry.returned = false;
+              }
+            });
+    world.workloads.values().stream()
         .filter(entry -> entry.waits() && entry.aside && !world.mustStayAside(entry))
         .filter(entry -> world.queueOf(entry).filter(affected::contains).isPresent())
-        .forEach(entry -> entry.aside = false);
+        .filter(entry -> !world.reservations.heldBack(entry, tree))
+        .forEach(
+            entry -> {
+              entry.aside = false;
+              entry.returned = true;
+            });
     for (String queue : affected) {
       letWalkAgain(queue);
       Map<EquivalenceClass, Result> classes = parked.getOrDefault(queue, new HashMap<>());

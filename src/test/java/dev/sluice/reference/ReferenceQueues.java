@@ -402,6 +402,7 @@ final class ReferenceQueues {
     redeclared.remove(entry);
     broughtBack.remove(
         entry); // in line as everybody: nobody looks whether a budget has enough left
+    entry.returned = false;
     entry.retryAt = null;
     entry.awaitsNews = false;
     entry.attempts = 0;

@@ -8,6 +8,7 @@ import dev.sluice.core.model.FlavorResource;
 import dev.sluice.core.model.LocalQueueId;
 import dev.sluice.core.model.PodSetAssignment;
 import dev.sluice.core.model.PodSetRequest;
+import dev.sluice.core.model.ResourceGroup;
 import dev.sluice.core.model.SchedulerEvent.ReservedCapacity;
 import dev.sluice.core.model.SchedulerEvent.ReservedCapacity.Occurrence;
 import dev.sluice.core.model.SchedulerEvent.ReservedCapacity.Scope;
@@ -20,6 +21,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /** Reservations and windows as the page tells them, worked out anew whenever somebody asks. */
@@ -195,20 +197,10 @@ final class ReferenceReservations {
       }
     }
     for (Map.Entry<FlavorResource, Long> use : newcomer.uses().entrySet()) {
-      FlavorResource pair = use.getKey();
-      boolean borrows =
-          !queue.name().equals(owner)
-              && then.usageOfQueue(queue.name(), pair) + use.getValue()
-                  > then.quotaOfQueue(queue.name(), pair).nominal();
-      if (use.getValue() == 0
-          || share(kept, pair) == 0
-          || (!queue.name().equals(owner) && !borrows)) {
-        continue;
-      }
-      ReferenceTree after = then.copy();
-      after.add(queue.name(), Map.of(pair, use.getValue()));
-      long left = free(after, owner, pair);
-      if (left < free(then, owner, pair) && left < needed(newcomer, owner, pair, at, leaves)) {
+      if (share(kept, use.getKey()) > 0
+          && takes(then, owner, queue.name(), use)
+          && left(then, owner, queue.name(), use)
+              < needed(each -> isFor(each, newcomer), owner, use.getKey(), at, leaves)) {
         return true;
       }
     }
@@ -219,6 +211,123 @@ final class ReferenceReservations {
     return Math.min(
         tree.quotaOfQueue(queue, pair).nominal() - tree.usageOfQueue(queue, pair),
         Math.max(0, tree.available(queue, pair)));
+  }
+
+  /** Whether a held Workload would be in the way whatever it gets, and whomever it preempts. */
+  boolean heldBack(ReferenceEntry entry, ReferenceTree tree) {
+    ClusterQueueSpec queue = world.queueOf(entry).map(world.queues::get).orElse(null);
+    if (queue == null || entry.shape().slice().isPresent()) {
+      return false;
+    }
+    for (PodSetRequest podSet : entry.workload().shape().podSets()) {
+      int count = podSet.minCount() > 0 ? podSet.minCount() : podSet.count();
+      for (ResourceGroup group : queue.groups()) {
+        boolean all =
+            group.flavors().stream()
+                .allMatch(
+                    flavor -> {
+                      Map<FlavorResource, Long> uses = new HashMap<>();
+                      for (String resource : group.resources()) {
+                        long use = podSet.perPod().getOrDefault(resource, 0L) * count;
+                        uses.put(new FlavorResource(flavor.flavor(), resource), use);
+                      }
+                      return isHeldBack(entry, queue, uses, tree);
+                    });
+        if (all) {
+          return true;
+        }
+      }
+    }
+    return false;
+  }
+
+  private boolean isHeldBack(
+      ReferenceEntry entry,
+      ClusterQueueSpec queue,
+      Map<FlavorResource, Long> uses,
+      ReferenceTree before) {
+    boolean preempts =
+        !queue.preemption().equals(ClusterQueueSpec.PreemptionPolicies.NEVER)
+            || queue.rules().preemptionConfig().isPresent();
+    for (ReservedCapacity kept : all) {
+      for (Occurrence occurrence : kept.occurrences()) {
+        Instant at = occurrence.start().isBefore(now) ? now : occurrence.start();
+        if (!occurrence.end().isAfter(now) || !at.isBefore(end(entry.id.uid(), now))) {
+          continue;
+        }
+        String owner =
+            kept.scope() instanceof Scope.OfQueue owned ? owned.clusterQueue() : queue.name();
+        boolean mayHold =
+            switch (kept.scope()) {
+              case Scope.OfNodes _ -> false;
+              case Scope.OfFlavors(var flavors) ->
+                  uses.entrySet().stream()
+                      .anyMatch(
+                          use -> use.getValue() > 0 && flavors.contains(use.getKey().flavor()));
+              case Scope.OfQueue _ ->
+                  !isFor(
+                          kept,
+                          queue.name(),
+                          entry.workload().localQueue(),
+                          entry.workload().priority())
+                      && world.queues.containsKey(owner)
+                      && before.tree(queue.name()).contains(owner);
+            };
+        boolean leaves = mayHold && mayBePreempted(queue.name(), owner);
+        if (!mayHold || (leaves && at.isAfter(now))) {
+          continue;
+        }
+        if (!(kept.scope() instanceof Scope.OfQueue)) {
+          return true;
+        }
+        ReferenceTree then = before.copy();
+        for (ReferenceEntry each : world.workloads.values()) {
+          if (each.holding != null
+              && (isGone(each, owner, at, Set.of()) || (preempts && each.holder().evictable()))) {
+            then.remove(each.holder().queue(), each.holder().usage());
+          }
+        }
+        for (Map.Entry<FlavorResource, Long> use : uses.entrySet()) {
+          if (share(kept, use.getKey()) == 0 || use.getValue() == 0) {
+            continue;
+          }
+          long needed = needed(each -> each != kept, owner, use.getKey(), at, leaves);
+          boolean lacks =
+              !preempts
+                  && (queue.name().equals(owner) || borrows(then, queue.name(), use))
+                  && free(then, owner, use.getKey()) < needed
+                  && use.getValue() > Math.max(0, then.available(queue.name(), use.getKey()));
+          if (lacks
+              || (takes(then, owner, queue.name(), use)
+                  && left(then, owner, queue.name(), use) < needed)) {
+            return true;
+          }
+        }
+      }
+    }
+    return false;
+  }
+
+  /** Whether a queue that gets so much leaves its owner less. */
+  private boolean takes(
+      ReferenceTree then, String owner, String queue, Map.Entry<FlavorResource, Long> use) {
+    return use.getValue() > 0
+        && (queue.equals(owner) || borrows(then, queue, use))
+        && left(then, owner, queue, use) < free(then, owner, use.getKey());
+  }
+
+  private static boolean borrows(
+      ReferenceTree then, String queue, Map.Entry<FlavorResource, Long> use) {
+    FlavorResource pair = use.getKey();
+    return then.usageOfQueue(queue, pair) + use.getValue()
+        > then.quotaOfQueue(queue, pair).nominal();
+  }
+
+  private static long left(
+      ReferenceTree then, String owner, String queue, Map.Entry<FlavorResource, Long> use) {
+    ReferenceTree after = then.copy();
+    after.add(queue, Map.of(use.getKey(), use.getValue()));
+    return free(after, owner, use.getKey());
   }
 
   private boolean mayBePreempted(String queue, String owner) {
@@ -292,7 +401,11 @@ final class ReferenceReservations {
   }
 
   private long needed(
-      Newcomer newcomer, String owner, FlavorResource pair, Instant at, boolean mayBorrow) {
+      Predicate<ReservedCapacity> own,
+      String owner,
+      FlavorResource pair,
+      Instant at,
+      boolean mayBorrow) {
     Map<ReservedCapacity, Long> rests = new HashMap<>();
     List<ReservedCapacity> kept =
         all.stream().filter(each -> keeps(each, owner, at) && share(each, pair) > 0).toList();
@@ -308,7 +421,7 @@ final class ReferenceReservations {
     }
     long sum = 0;
     for (ReservedCapacity each : kept) {
-      long rest = isFor(each, newcomer) ? 0 : Math.max(0, rests.getOrDefault(each, 0L));
+      long rest = own.test(each) ? 0 : Math.max(0, rests.getOrDefault(each, 0L));
       sum += each.lend() && mayBorrow ? Math.min(rest, demand(each, owner, pair.resource())) : rest;
     }
     return sum;

@@ -284,13 +284,10 @@ public final class PlannedStarts {
   /** How long a Workload has its quota at most, in microseconds; {@link QuotaProfile#NEVER}. */
   public long longest(String uid, BackfillRules rules) {
     RunBound bound = bounds.get(uid);
-    Optional<Duration> limit = bound == null ? Optional.empty() : bound.under(rules.unknown());
-    return limit
-        .map(
-            duration ->
-                ResourceAmounts.multiply(
-                    Math.min(duration.toSeconds() + 1, LONGEST) + OVERHEAD.toSeconds(), 1_000_000))
-        .orElse(QuotaProfile.NEVER);
+    Duration limit = bound == null ? null : bound.under(rules.unknown()).orElse(null);
+    return limit == null
+        ? QuotaProfile.NEVER
+        : (Math.min(limit.toSeconds() + 1, LONGEST) + OVERHEAD.toSeconds()) * 1_000_000;
   }
 
   /** Whether a bound of a Workload is known under a rule. */

@@ -32,6 +32,7 @@ import dev.sluice.core.topology.TopologyCache;
 import dev.sluice.core.topology.TopologyUsage;
 import dev.sluice.core.waiting.CycleHeads;
 import dev.sluice.core.waiting.ExportedNames;
+import dev.sluice.core.waiting.HeldBack;
 import dev.sluice.core.waiting.QueueHead;
 import dev.sluice.core.waiting.WaitingExport;
 import dev.sluice.core.waiting.WaitingWorkloads;
@@ -257,6 +258,11 @@ public final class Engine {
           || eligibilityCheck.of(head.item(), head.queue()).isPresent()
           || !FixedFlavor.isEligible(
               specRegistry.flavors, head.item().equivalenceClass().demand(head.queue()));
+    }
+
+    @Override
+    public HeldBack heldBack(Map<QueuedWorkload, ClusterQueueCache> held) {
+      return reservations.reservations().heldRequests(held);
     }
 
     @Override

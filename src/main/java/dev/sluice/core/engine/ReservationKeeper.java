@@ -166,6 +166,11 @@ final class ReservationKeeper implements BudgetCheck, Reservations.Lookup {
   }
 
   @Override
+  public int number(String flavor, String resource) {
+    return specRegistry.pairs.number(flavor, resource);
+  }
+
+  @Override
   public Map<String, String> labels(String flavor) {
     Flavor known = specRegistry.flavors.get(flavor);
     return known == null ? Map.of() : known.nodeLabels();

@@ -224,7 +224,8 @@ final class StateOfTrees {
             inadmissible.trees().stream().filter(each -> isKept.test(each.root())).toList(),
             inadmissible.treesWithEvents().stream().filter(isKept).toList(),
             keep(inadmissible.gated(), queues, WaitingExport.GatedExport::clusterQueue),
-            keep(inadmissible.ungated(), queues, WaitingExport.GatedExport::clusterQueue)),
+            keep(inadmissible.ungated(), queues, WaitingExport.GatedExport::clusterQueue),
+            keep(inadmissible.returned(), queues, WaitingExport.GatedExport::clusterQueue)),
         keep(all.attempts(), queues, WaitingExport.AttemptsExport::clusterQueue),
         all.gate(),
         keep(all.preemptions(), queues, WaitingExport.PreemptionExport::clusterQueue));

@@ -106,20 +106,27 @@ final class QueueMoment {
     return known;
   }
 
+  /** The time that is meant. */
+  long at() {
+    return times.at();
+  }
+
   /**
    * The runs that are over by then: they have ended, are being evicted, or will be.
    *
-   * @param targets UIDs of the Workloads that are evicted for the one that asks
+   * @param isTarget tells the Workloads that are evicted for the one that asks
    */
-  List<Run> gone(Set<String> targets) {
-    return runs().stream()
-        .filter(
-            run ->
-                isEvicted(run.holder())
-                    || targets.contains(run.holder().id().uid())
-                    || end(run.holder()) <= times.at()
-                    || (times.at() > times.now() && isOnLoan(run) && mayBePreempted(run)))
-        .toList();
+  List<Run> gone(Predicate<QuotaHolder> isTarget) {
+    List<Run> gone = new ArrayList<>();
+    for (Run run : runs()) {
+      if (isEvicted(run.holder())
+          || isTarget.test(run.holder())
+          || end(run.holder()) <= times.at()
+          || (times.at() > times.now() && isOnLoan(run) && mayBePreempted(run))) {
+        gone.add(run);
+      }
+    }
+    return gone;
   }
 
   private long end(QuotaHolder holder) {
@@ -138,7 +145,12 @@ final class QueueMoment {
   private boolean mayBePreempted(Run run) {
     return run.holder().evictable()
         && !run.queue().holders().isGuaranteed(run.holder())
-        && allowsPreemption(keptQueue, run.queue());
+        && mayTakeBack(run.queue());
+  }
+
+  /** Whether the queue may preempt Workloads of a queue. */
+  boolean mayTakeBack(ClusterQueueCache queue) {
+    return allowsPreemption(keptQueue, queue);
   }
 
   /** Whether the policies of a queue let Workloads of a queue of its tree be preempted for it. */
@@ -155,16 +167,34 @@ final class QueueMoment {
    * @param needed the amount of the pair that has to be left
    */
   boolean takes(ClusterQueueCache queue, PairAmount pairAmount, long needed) {
-    if (queue != keptQueue
-        && ResourceAmounts.add(queue.node().usage(pairAmount.pair()), pairAmount.amount())
-            <= queue.node().nominal(pairAmount.pair())) {
-      return false; // Its own quota is its own.
+    if (isOwn(queue, pairAmount)) {
+      return false;
     }
     long before = free(pairAmount.pair());
     queue.node().add(pairAmount.pair(), pairAmount.amount());
     long after = free(pairAmount.pair());
     queue.node().remove(pairAmount.pair(), pairAmount.amount());
     return after < needed && after < before;
+  }
+
+  /** Whether another queue has so much of its own, which nobody may keep from it. */
+  private boolean isOwn(ClusterQueueCache queue, PairAmount pairAmount) {
+    int pair = pairAmount.pair();
+    return queue != keptQueue
+        && ResourceAmounts.add(queue.node().usage(pair), pairAmount.amount())
+            <= queue.node().nominal(pair);
+  }
+
+  /**
+   * Whether less is free than is needed, and a queue can't get so much more before that changes.
+   *
+   * @param needed the amount of the pair that has to be left
+   */
+  boolean lacks(ClusterQueueCache queue, PairAmount pairAmount, long needed) {
+    int pair = pairAmount.pair();
+    return !isOwn(queue, pairAmount)
+        && free(pair) < needed
+        && pairAmount.amount() > queue.node().available(pair);
   }
 
   /** What the queue has left of its nominal quota, of which others may use a part. */
@@ -277,7 +307,7 @@ final class QueueMoment {
    * @param leaving UIDs of Workloads that go for other reasons
    */
   List<Run> overstaying(List<Share> shares, Set<String> leaving) {
-    List<Run> gone = new ArrayList<>(gone(leaving));
+    List<Run> gone = gone(holder -> leaving.contains(holder.id().uid()));
     gone.forEach(run -> run.change(false));
     List<Run> chosen = new ArrayList<>();
     List<Run> candidates =

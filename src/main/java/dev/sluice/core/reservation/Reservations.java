@@ -18,6 +18,7 @@ import dev.sluice.core.quota.QuotaNode;
 import dev.sluice.core.scheduling.flavor.Assignment;
 import dev.sluice.core.scheduling.flavor.Assignment.PairAmount;
 import dev.sluice.core.topology.TopologyUsage;
+import dev.sluice.core.waiting.HeldBack;
 import java.math.BigDecimal;
 import java.time.Duration;
 import java.time.Instant;
@@ -62,6 +63,9 @@ public final class Reservations {
 
     /** The flavor and the resource with this number. */
     FlavorResource pair(int number);
+
+    /** The number of a flavor and a resource. */
+    int number(String flavor, String resource);
 
     /** The labels that all nodes of a flavor have; empty if there is no such flavor. */
     Map<String, String> labels(String flavor);
@@ -159,7 +163,8 @@ public final class Reservations {
     return near(queue.node().root());
   }
 
-  private List<ReservedCapacity> near(QuotaNode rootNode) {
+  /** What may concern Workloads of the tree with this root. */
+  List<ReservedCapacity> near(QuotaNode rootNode) {
     return all.isEmpty() ? all : byTree.computeIfAbsent(rootNode, this::in);
   }
 
@@ -194,14 +199,34 @@ public final class Reservations {
   }
 
   private boolean overlaps(ReservedCapacity reserved, long end) {
-    long present = micros(now);
     for (Occurrence occurrence : reserved.occurrences()) {
-      if (micros(occurrence.end()) > present
-          && Math.max(present, micros(occurrence.start())) < end) {
+      if (from(occurrence) < end) {
         return true;
       }
     }
     return false;
+  }
+
+  /** From when on a time still counts, in microseconds since the epoch; never if it has passed. */
+  long from(Occurrence occurrence) {
+    long present = micros(now);
+    return micros(occurrence.end()) > present
+        ? Math.max(present, micros(occurrence.start()))
+        : NEVER;
+  }
+
+  /** Whether a time, in microseconds since the epoch, is still to come. */
+  boolean isLater(long at) {
+    return at > micros(now);
+  }
+
+  /**
+   * Which of some held Workloads would be in the way of what is kept whatever they get.
+   *
+   * @param held Workloads that wait, with their queues
+   */
+  public HeldBack heldRequests(Map<QueuedWorkload, ClusterQueueCache> held) {
+    return new HeldRequests(this, lookup, held);
   }
 
   /**
@@ -385,17 +410,16 @@ public final class Reservations {
   private Optional<Occurrence> conflict(Candidate candidate, ReservedCapacity reserved) {
     long end = end(candidate.workload());
     for (Occurrence occurrence : reserved.occurrences()) {
-      long at = Math.max(micros(now), micros(occurrence.start()));
-      if (micros(occurrence.end()) > micros(now)
-          && at < end
-          && isInTheWay(candidate, reserved, at)) {
+      long at = from(occurrence);
+      if (at < end && isInTheWay(candidate, reserved, at)) {
         return Optional.of(occurrence);
       }
     }
     return Optional.empty();
   }
 
-  private long end(QueuedWorkload workload) {
+  /** Until when a Workload runs at most if it starts now, in microseconds since the epoch. */
+  long end(QueuedWorkload workload) {
     return after(micros(now), lookup.longest(workload.id().uid()));
   }
 
@@ -447,7 +471,7 @@ public final class Reservations {
         candidate.workload().evictable()
             && !candidate.workload().equivalenceClass().demand(queue).guaranteed()
             && mayBePreempted(queue, reserved);
-    if (leaves && at > micros(now)) {
+    if (leaves && isLater(at)) {
       return false;
     }
     return !(reserved.scope() instanceof Scope.OfQueue ofQueue)
@@ -468,7 +492,8 @@ public final class Reservations {
       Candidate candidate, Scope.OfQueue ofQueue, long at, boolean mayBorrow) {
     ClusterQueueCache keptQueue = Objects.requireNonNull(lookup.queue(ofQueue.clusterQueue()));
     QueueMoment moment = moment(keptQueue, at);
-    List<QueueMoment.Run> gone = moment.gone(candidate.targets());
+    List<QueueMoment.Run> gone =
+        moment.gone(holder -> candidate.targets().contains(holder.id().uid()));
     gone.forEach(run -> run.change(false));
     boolean takes = false;
     for (PairAmount each : candidate.usage()) {
@@ -485,7 +510,8 @@ public final class Reservations {
     return takes;
   }
 
-  private QueueMoment moment(ClusterQueueCache keptQueue, long at) {
+  /** The queue at a time, with what is kept then. */
+  QueueMoment moment(ClusterQueueCache keptQueue, long at) {
     return moment(keptQueue, at, at);
   }
 
@@ -611,6 +637,12 @@ public final class Reservations {
       }
     }
     return false;
+  }
+
+  /** Why one is held that would be in the way of what is kept at a time. */
+  Explanation held(ReservedCapacity reserved, long at, long end) {
+    Occurrence occurrence = reserved.at(Instants.ofMicros(at)).orElseThrow();
+    return held(reserved, occurrence, end);
   }
 
   private Explanation held(ReservedCapacity reserved, Occurrence occurrence, long end) {

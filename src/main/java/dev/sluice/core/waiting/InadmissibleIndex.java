@@ -107,6 +107,9 @@ final class InadmissibleIndex {
   /** Gated Workloads in whose trees quota was released since. */
   private final Map<QueuedWorkload, ClusterQueueCache> ungated = new LinkedHashMap<>();
 
+  /** Workloads that were gated, and have not been the head of a cycle since. */
+  private final Map<QueuedWorkload, ClusterQueueCache> returned = new LinkedHashMap<>();
+
   /**
    * Creates an empty index.
    *
@@ -145,7 +148,8 @@ final class InadmissibleIndex {
         exported,
         treesWithEvents.stream().map(ExportedNames::nameOf).toList(),
         gatedItems,
-        export(ungated, names));
+        export(ungated, names),
+        export(returned, names));
   }
 
   private static List<WaitingExport.GatedExport> export(
@@ -187,6 +191,7 @@ final class InadmissibleIndex {
     }
     restore(exported.gated(), names, this::gated);
     restore(exported.ungated(), names, (queue, item) -> ungated.put(item, queue));
+    restore(exported.returned(), names, (queue, item) -> returned.put(item, queue));
   }
 
   private static void restore(
@@ -244,17 +249,48 @@ final class InadmissibleIndex {
   }
 
   /**
-   * Hands over gated Workloads that are still held, and in whose trees quota was released; called
-   * before each cycle.
+   * Hands over gated Workloads that are still held, and in whose trees quota was released. Those
+   * that can't start either, and those that could then and can't any more, wait for another
+   * release. Called before each cycle.
+   *
+   * @param heldBack tells which of Workloads can't start
    */
-  void requeueGated(Consumer<QueueHead> onReleased) {
+  void requeueGated(
+      Function<Map<QueuedWorkload, ClusterQueueCache>, HeldBack> heldBack,
+      Consumer<QueueHead> onReleased) {
+    if (ungated.isEmpty() && returned.isEmpty()) {
+      return;
+    }
+    ungated.entrySet().removeIf(each -> !each.getValue().pending().isHeld(each.getKey()));
+    returned.entrySet().removeIf(each -> each.getValue().pending().isHeld(each.getKey()));
+    Map<QueuedWorkload, ClusterQueueCache> all = new LinkedHashMap<>(returned);
+    all.putAll(ungated);
+    HeldBack those = heldBack.apply(all);
+    returned.forEach(
+        (item, queue) -> {
+          if (those.isHeldBack(item)) {
+            queue.pending().hold(item, those.explanation(item));
+            gated(queue, item);
+          }
+        });
+    returned.keySet().removeIf(those::isHeldBack);
     ungated.forEach(
         (item, queue) -> {
-          if (queue.pending().isHeld(item)) {
+          if (those.isHeldBack(item)) {
+            gated(queue, item);
+          } else {
             onReleased.accept(new QueueHead(queue, item));
+            returned.put(item, queue);
           }
         });
     ungated.clear();
+  }
+
+  /** Records that a Workload is the head of a cycle, or leaves its queue. */
+  void notReturned(QueuedWorkload item) {
+    if (!returned.isEmpty()) {
+      returned.remove(item);
+    }
   }
 
   /**
@@ -499,5 +535,6 @@ final class InadmissibleIndex {
     treesWithEvents.clear();
     gated.clear();
     ungated.clear();
+    returned.clear();
   }
 }

@@ -153,22 +153,25 @@ public record WaitingExport(
    * @param treesWithEvents the trees in which a class may fit
    * @param gated Workloads that a preemption gate blocks
    * @param ungated those in whose trees quota was released since
+   * @param returned those that came back then, and were the head of no cycle since
    */
   public record InadmissibleExport(
       List<TreeExport> trees,
       List<TreeRoot> treesWithEvents,
       List<GatedExport> gated,
-      List<GatedExport> ungated) {
+      List<GatedExport> ungated,
+      List<GatedExport> returned) {
 
     /** Nothing waits. */
     static final InadmissibleExport NONE =
-        new InadmissibleExport(List.of(), List.of(), List.of(), List.of());
+        new InadmissibleExport(List.of(), List.of(), List.of(), List.of(), List.of());
 
     public InadmissibleExport {
       trees = List.copyOf(trees);
       treesWithEvents = List.copyOf(treesWithEvents);
       gated = List.copyOf(gated);
       ungated = List.copyOf(ungated);
+      returned = List.copyOf(returned);
     }
   }
 

@@ -43,6 +43,13 @@ public final class WaitingWorkloads {
     /** Whether a Workload can't get quota, however much is free. */
     boolean isIneligible(QueueHead head);
 
+    /**
+     * Tells which Workloads can't start although quota was released.
+     *
+     * @param held those of which that is asked, with their queues
+     */
+    HeldBack heldBack(Map<QueuedWorkload, ClusterQueueCache> held);
+
     /** Returns a held Workload to its class, unless something else holds it, too. */
     void reconsider(QueueHead queueHead);
 
@@ -165,6 +172,7 @@ public final class WaitingWorkloads {
   /** Forgets a Workload that leaves its queue; to be called before it does. */
   public void forget(QueuedWorkload item) {
     attemptPauses.forget(item);
+    inadmissibleIndex.notReturned(item);
   }
 
   /**
@@ -337,14 +345,18 @@ public final class WaitingWorkloads {
       return CycleHeads.none();
     }
     inadmissibleIndex.requeueGated(
+        context::heldBack,
         queueHead -> {
           context.reconsider(queueHead);
           activeQueues.add(queueHead.queue());
         });
     requeue(cheaperWaits.changed(context::queue, this::quotaChangedSince));
     InadmissibleIndex.Candidates candidates = candidates();
+    Map<ClusterQueueCache, QueuedWorkload> evaluated = heads(candidates);
+    evaluated.values().forEach(inadmissibleIndex::notReturned);
+    candidates.plain().forEach(head -> inadmissibleIndex.notReturned(head.item()));
     return new CycleHeads(
-        heads(candidates), candidates.plain(), candidates.inVain(), podsReadyGate.admissions());
+        evaluated, candidates.plain(), candidates.inVain(), podsReadyGate.admissions());
   }
 
   /**

@@ -83,6 +83,15 @@ class ReservedCapacityTest {
     return world.explanation(name).map(Explanation::detail).orElse("");
   }
 
+  /** How many cycles there are until nothing is left to look at. */
+  private int cycles() {
+    int cycles = 0;
+    while (world.engine.cycle()) {
+      cycles++;
+    }
+    return cycles;
+  }
+
   private List<String> overstays() {
     return world.engine.overstays().stream().map(each -> each.id().name()).toList();
   }
@@ -111,6 +120,49 @@ class ReservedCapacityTest {
     pass(120);
     world.finish("short");
     assertThat(world.admitted()).contains("endless");
+  }
+
+  @Test
+  void aReleaseLooksOnlyAtThoseThatMayStart() {
+    world.queue("q", "c", SchedulerFixture.quota("f", 10));
+    world.queue("b", "c", SchedulerFixture.quota("f", 0));
+    keep(reserved(8, false, from(0, 120)));
+    world.submit("small", "q", 1);
+    world.submit("tiny", "q", 1);
+    assertThat(world.admitted()).containsExactly("small", "tiny");
+    world.submit("two", "b", 2);
+    world.submit("three", "b", 3);
+    world.submit("own", "q", 3);
+    assertThat(world.admitted()).isEmpty();
+
+    world.finish("tiny");
+    assertThat(world.engine.cycle())
+        .as("one is free beside 8, and nobody asks for so little")
+        .isFalse();
+
+    world.finish("small");
+    assertThat(cycles()).as("there is room for 2").isEqualTo(1);
+    assertThat(world.admission("two").clusterQueue()).isEqualTo("b");
+    assertThat(detail("three")).startsWith("CapacityReserved: held for CapacityReservation r");
+  }
+
+  @Test
+  void thoseThatCameBackAreHeldAgainWhenAnotherTookTheRoom() {
+    world.queue("q", "c", SchedulerFixture.quota("f", 10));
+    world.queue("b", "c", SchedulerFixture.quota("f", 0));
+    keep(reserved(6, false, from(0, 120)));
+    world.submit("first", "b", 4);
+    assertThat(world.admitted()).containsExactly("first");
+    for (int i = 0; i < 20; i++) {
+      world.submit("waits-" + i, "b", 4);
+    }
+    assertThat(world.admitted()).isEmpty();
+
+    world.finish("first");
+    assertThat(cycles()).as("one admits, and the others aren't looked at").isEqualTo(1);
+    assertThat(world.admission("waits-0").clusterQueue()).isEqualTo("b");
+    world.finish("waits-0");
+    assertThat(world.admitted()).containsExactly("waits-1");
   }
 
   @Test

@@ -1,0 +1,236 @@
+package dev.sluice.core.reservation;
+
+import dev.sluice.core.model.ClusterQueueSpec.PreemptionPolicies;
+import dev.sluice.core.model.Explanation;
+import dev.sluice.core.model.PodSetRequest;
+import dev.sluice.core.model.ResourceAmounts;
+import dev.sluice.core.model.ResourceGroup;
+import dev.sluice.core.model.SchedulerEvent.ReservedCapacity;
+import dev.sluice.core.model.SchedulerEvent.ReservedCapacity.Occurrence;
+import dev.sluice.core.model.SchedulerEvent.ReservedCapacity.Scope;
+import dev.sluice.core.model.SchedulerEvent.ReservedCapacity.Share;
+import dev.sluice.core.queue.ClusterQueueCache;
+import dev.sluice.core.queue.EquivalenceClass;
+import dev.sluice.core.queue.QueuedWorkload;
+import dev.sluice.core.quota.QuotaNode;
+import dev.sluice.core.scheduling.flavor.Assignment.PairAmount;
+import dev.sluice.core.waiting.HeldBack;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.IdentityHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Which of the held Workloads would be in the way of what is kept whichever flavors they get, and
+ * whomever they preempt (docs/reservations.md#who-is-looked-at-again). True for a moment: to be
+ * made anew when anything has changed.
+ */
+final class HeldRequests implements HeldBack {
+
+  /** What a pod set would get at least of one flavor of a resource group. */
+  private static final class Option {
+    private final ClusterQueueCache queue;
+    private final String flavor;
+    private final List<PairAmount> usage;
+
+    /** What is kept of it, the first one first: runs that last longer than until then disturb. */
+    private final List<Block> blocks = new ArrayList<>(2);
+
+    private Option(ClusterQueueCache queue, String flavor, List<PairAmount> usage) {
+      this.queue = queue;
+      this.flavor = flavor;
+      this.usage = usage;
+    }
+
+    private @Nullable Block blockOf(QueuedWorkload workload, long end) {
+      for (Block block : blocks) {
+        if (block.at < end && !Reservations.isUser(workload, queue, block.reserved)) {
+          return block;
+        }
+      }
+      return null;
+    }
+  }
+
+  private record Block(ReservedCapacity reserved, long at) {}
+
+  private final Reservations reservations;
+  private final Reservations.Lookup lookup;
+
+  /** For each class the choices that each member has to make: one option of each. */
+  private final Map<EquivalenceClass, List<List<Option>>> choices = new IdentityHashMap<>();
+
+  /**
+   * Works it out.
+   *
+   * @param held Workloads that wait, with their queues
+   */
+  HeldRequests(
+      Reservations reservations,
+      Reservations.Lookup lookup,
+      Map<QueuedWorkload, ClusterQueueCache> held) {
+    this.reservations = reservations;
+    this.lookup = lookup;
+    Map<QuotaNode, List<Option>> byTree = new HashMap<>();
+    held.forEach(
+        (workload, queue) ->
+            choices.computeIfAbsent(
+                workload.equivalenceClass(),
+                equivalenceClass -> {
+                  List<List<Option>> all = choices(equivalenceClass, queue);
+                  List<Option> ofTree =
+                      byTree.computeIfAbsent(queue.node().root(), any -> new ArrayList<>());
+                  all.forEach(ofTree::addAll);
+                  return all;
+                }));
+    byTree.forEach(this::block);
+  }
+
+  @Override
+  public boolean isHeldBack(QueuedWorkload workload) {
+    return blockOf(workload) != null;
+  }
+
+  @Override
+  public Explanation explanation(QueuedWorkload workload) {
+    Block block = Objects.requireNonNull(blockOf(workload));
+    return reservations.held(block.reserved, block.at, reservations.end(workload));
+  }
+
+  /** What is in the way of a choice of which no option is left; null if each has one. */
+  private @Nullable Block blockOf(QueuedWorkload workload) {
+    List<List<Option>> all = choices.getOrDefault(workload.equivalenceClass(), List.of());
+    long end = all.isEmpty() ? Reservations.NEVER : reservations.end(workload);
+    for (List<Option> choice : all) {
+      Block first = null;
+      for (Option option : choice) {
+        Block block = option.blockOf(workload, end);
+        if (block == null) {
+          first = null;
+          break;
+        }
+        first = first == null ? block : first;
+      }
+      if (first != null) {
+        return first;
+      }
+    }
+    return null;
+  }
+
+  private List<List<Option>> choices(EquivalenceClass equivalenceClass, ClusterQueueCache queue) {
+    List<List<Option>> all = new ArrayList<>();
+    if (equivalenceClass.shape().slice().isPresent()) {
+      return all; // It is charged for what it has more than the slice before it.
+    }
+    for (PodSetRequest podSet : equivalenceClass.shape().podSets()) {
+      int count = podSet.minCount() > 0 ? podSet.minCount() : podSet.count();
+      for (ResourceGroup group : queue.spec().groups()) {
+        List<Option> choice = new ArrayList<>();
+        for (ResourceGroup.FlavorQuotas flavor : group.flavors()) {
+          List<PairAmount> usage = new ArrayList<>();
+          podSet
+              .perPod()
+              .forEach(
+                  (resource, each) -> {
+                    if (group.resources().contains(resource) && each > 0 && count > 0) {
+                      usage.add(
+                          new PairAmount(
+                              lookup.number(flavor.flavor(), resource),
+                              ResourceAmounts.multiply(each, count)));
+                    }
+                  });
+          choice.add(new Option(queue, flavor.flavor(), usage));
+        }
+        if (choice.stream().noneMatch(option -> option.usage.isEmpty())) {
+          all.add(choice);
+        }
+      }
+    }
+    return all;
+  }
+
+  private void block(QuotaNode rootNode, List<Option> options) {
+    for (ReservedCapacity each : reservations.near(rootNode)) {
+      for (Occurrence occurrence : each.occurrences()) {
+        long at = reservations.from(occurrence);
+        if (at != Reservations.NEVER) {
+          block(each, at, options);
+        }
+      }
+    }
+  }
+
+  private void block(ReservedCapacity reserved, long at, List<Option> options) {
+    switch (reserved.scope()) {
+      case Scope.OfFlavors(var flavors) ->
+          options.stream()
+              .filter(option -> flavors.contains(option.flavor))
+              .filter(option -> !leaves(option.queue, option.queue, at))
+              .forEach(option -> option.blocks.add(new Block(reserved, at)));
+      case Scope.OfQueue(var name, var shares) -> {
+        ClusterQueueCache keptQueue = lookup.queue(name);
+        if (keptQueue != null) {
+          List<Option> others =
+              options.stream().filter(option -> !leaves(keptQueue, option.queue, at)).toList();
+          Map<Boolean, List<Option>> byPreemption = new HashMap<>(4);
+          others.forEach(
+              option ->
+                  byPreemption
+                      .computeIfAbsent(mayPreempt(option.queue), any -> new ArrayList<>())
+                      .add(option));
+          byPreemption.forEach(
+              (preempting, some) ->
+                  blockBeside(
+                      reserved, shares, reservations.moment(keptQueue, at), preempting, some));
+        }
+      }
+      case Scope.OfNodes _ -> {
+        // Whether it gets places on these nodes is known only when it is placed.
+      }
+    }
+  }
+
+  /** Whether it makes room for what is kept when that begins. */
+  private boolean leaves(ClusterQueueCache keptQueue, ClusterQueueCache queue, long at) {
+    return reservations.isLater(at) && QueueMoment.allowsPreemption(keptQueue, queue);
+  }
+
+  private static boolean mayPreempt(ClusterQueueCache queue) {
+    return !queue.spec().preemption().equals(PreemptionPolicies.NEVER)
+        || queue.spec().rules().preemptionConfig().isPresent();
+  }
+
+  private void blockBeside(
+      ReservedCapacity reserved,
+      List<Share> shares,
+      QueueMoment moment,
+      boolean preempting,
+      List<Option> options) {
+    Map<Integer, Long> neededLent = new HashMap<>();
+    Map<Integer, Long> needed = new HashMap<>();
+    List<QueueMoment.Run> gone = moment.gone(holder -> preempting && holder.evictable());
+    gone.forEach(run -> run.change(false));
+    for (Option option : options) {
+      boolean mayBorrow = moment.mayTakeBack(option.queue);
+      for (PairAmount each : option.usage) {
+        if (QueueMoment.share(shares, lookup.pair(each.pair())) > 0) {
+          long rest =
+              (mayBorrow ? neededLent : needed)
+                  .computeIfAbsent(
+                      each.pair(),
+                      pair -> moment.needed(pair, other -> other != reserved, mayBorrow));
+          if (moment.takes(option.queue, each, rest)
+              || (!preempting && moment.lacks(option.queue, each, rest))) {
+            option.blocks.add(new Block(reserved, moment.at()));
+            break;
+          }
+        }
+      }
+    }
+    gone.forEach(run -> run.change(true));
+  }
+}
