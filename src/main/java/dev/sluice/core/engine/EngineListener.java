@@ -1,5 +1,6 @@
 package dev.sluice.core.engine;
 
+import dev.sluice.core.model.CycleStatistics;
 import dev.sluice.core.model.Decision;
 import dev.sluice.core.model.SchedulerEvent;
 
@@ -20,6 +21,9 @@ public interface EngineListener {
 
   /** The engine runs a cycle next, which may evaluate nothing. */
   default void cycles() {}
+
+  /** A cycle has run, which may have evaluated nothing. */
+  default void cycled(CycleStatistics statistics) {}
 
   /** The engine has decided. */
   default void decided(Decision decision) {}

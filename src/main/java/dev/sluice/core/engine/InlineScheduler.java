@@ -91,7 +91,9 @@ public final class InlineScheduler {
     while (withoutDecision < MAX_CYCLES_WITHOUT_DECISION) {
       long before = decided[0];
       listener.cycles();
-      if (!engine.cycle()) {
+      boolean evaluated = engine.cycle();
+      listener.cycled(engine.statistics());
+      if (!evaluated) {
         break;
       }
       cycles++;

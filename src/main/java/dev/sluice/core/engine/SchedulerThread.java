@@ -205,6 +205,7 @@ public final class SchedulerThread implements SchedulerEventSink, SchedulerQueri
     listener.cycles();
     boolean evaluated = engine.cycle();
     CycleStatistics statistics = engine.statistics();
+    listener.cycled(statistics);
     if (evaluated) {
       cycles.cycled(System.nanoTime() - start, decisionCounter.successes > before);
     }

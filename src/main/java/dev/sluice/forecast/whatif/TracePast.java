@@ -75,16 +75,26 @@ public final class TracePast {
     // a job that took no time is in no sum, and must fit as well
     jobs.forEach(
         job -> job.amounts().forEach((name, amount) -> most.merge(name, amount, Math::max)));
+    return oneQueue(most);
+  }
+
+  /**
+   * The same with this quota.
+   *
+   * @param quota how much the queue has of each resource
+   */
+  public static List<SchedulerEvent> oneQueue(Map<String, Long> quota) {
     Map<String, ResourceGroup.Quota> quotas = new LinkedHashMap<>();
-    most.forEach(
-        (resource, amount) ->
-            quotas.put(
-                resource,
-                new ResourceGroup.Quota(
-                    amount, ResourceAmounts.UNLIMITED, ResourceAmounts.UNLIMITED)));
+    new TreeMap<>(quota)
+        .forEach(
+            (resource, amount) ->
+                quotas.put(
+                    resource,
+                    new ResourceGroup.Quota(
+                        amount, ResourceAmounts.UNLIMITED, ResourceAmounts.UNLIMITED)));
     ResourceGroup group =
         new ResourceGroup(
-            List.copyOf(most.keySet()), List.of(new ResourceGroup.FlavorQuotas(FLAVOR, quotas)));
+            List.copyOf(quotas.keySet()), List.of(new ResourceGroup.FlavorQuotas(FLAVOR, quotas)));
     return List.of(
         new SchedulerEvent.FlavorChanged(new Flavor(FLAVOR, Map.of(), List.of(), List.of())),
         new SchedulerEvent.ClusterQueueChanged(

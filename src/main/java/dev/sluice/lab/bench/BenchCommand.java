@@ -2,6 +2,7 @@ package dev.sluice.lab.bench;
 
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.sluice.lab.bench.backfill.BackfillCommand;
 import dev.sluice.lab.bench.estimates.EstimatesCommand;
 import dev.sluice.lab.bench.month.MonthCommand;
 import dev.sluice.lab.controlplane.BinariesOption;
@@ -40,7 +41,12 @@ import picocli.CommandLine.Spec;
           + " objects at the end."
     },
     mixinStandardHelpOptions = true,
-    subcommands = {EstimatesCommand.class, MonthCommand.class, StartCommand.class},
+    subcommands = {
+      BackfillCommand.class,
+      EstimatesCommand.class,
+      MonthCommand.class,
+      StartCommand.class
+    },
     exitCodeListHeading = "%nExit codes:%n",
     exitCodeList = {
       "0:all work was admitted and ended",

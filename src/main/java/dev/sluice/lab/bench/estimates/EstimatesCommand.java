@@ -2,18 +2,13 @@ package dev.sluice.lab.bench.estimates;
 
 import dev.sluice.forecast.starts.StartEstimate.StartRange;
 import dev.sluice.forecast.starts.StartForecast;
-import dev.sluice.forecast.trace.Trace;
-import dev.sluice.forecast.trace.TraceFormat;
 import dev.sluice.forecast.trace.TraceJob;
 import dev.sluice.lab.bench.estimates.EstimateTrial.Judged;
 import dev.sluice.lab.bench.estimates.EstimateTrial.Method;
+import dev.sluice.lab.bench.trace.TraceOptions;
 import java.io.IOException;
-import java.io.InputStream;
 import java.io.PrintWriter;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.time.Duration;
-import java.time.Instant;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
@@ -23,6 +18,7 @@ import java.util.concurrent.Callable;
 import java.util.function.Predicate;
 import java.util.stream.Collectors;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
@@ -50,15 +46,7 @@ public final class EstimatesCommand implements Callable<Integer> {
 
   @Spec private CommandSpec spec = CommandSpec.create();
 
-  @Option(names = "--trace", paramLabel = "FILE", required = true, description = "The trace.")
-  private Path trace = Path.of("");
-
-  @Option(
-      names = "--format",
-      paramLabel = "FORMAT",
-      defaultValue = "swf",
-      description = "swf, helios or alibaba (default: ${DEFAULT-VALUE}).")
-  private String format = "swf";
+  @Mixin private TraceOptions traceOptions = new TraceOptions();
 
   @Option(
       names = "--load",
@@ -78,36 +66,25 @@ public final class EstimatesCommand implements Callable<Integer> {
 
   @Override
   public Integer call() {
-    TraceFormat of =
-        TraceFormat.of(format)
-            .orElseThrow(
-                () ->
-                    new ParameterException(
-                        spec.commandLine(),
-                        "--format: \"" + format + "\" is none of swf, helios, alibaba"));
     if (every < 1 || !(load > 0 && load <= 100)) {
       throw new ParameterException(
           spec.commandLine(), "--every must be 1 or more, --load above 0 and at most 100");
     }
     PrintWriter out = spec.commandLine().getOut();
-    try (InputStream in = Files.newInputStream(trace)) {
-      Trace read = Trace.read(in, of);
+    try {
       List<TraceJob> jobs =
-          read.jobs().stream().filter(job -> job.amounts().containsKey("cpu")).toList();
-      out.printf(
-          Locale.ROOT,
-          "%,d jobs, %,d skipped, %,d lines malformed%n",
-          jobs.size(),
-          read.skipped(),
-          read.malformed());
+          traceOptions.read().stream().filter(job -> job.amounts().containsKey("cpu")).toList();
       if (jobs.size() < 2) {
-        spec.commandLine().getErr().println("sluice: " + trace + " has no jobs to play");
+        spec.commandLine().getErr().println("sluice: no jobs have cpu");
         return 1;
       }
       long quota = jobs.stream().mapToLong(EstimatesCommand::cpu).max().orElse(1);
       EstimateTrial trial =
           new EstimateTrial(
-              squeezed(jobs, quota, load), quota, every, StartForecast.Options.DEFAULT);
+              TraceOptions.squeezed(jobs, Map.of("cpu", quota), load),
+              quota,
+              every,
+              StartForecast.Options.DEFAULT);
       trial.run();
       for (Method method : Method.values()) {
         print(out, method.name(), trial.judged(method));
@@ -126,7 +103,7 @@ public final class EstimatesCommand implements Callable<Integer> {
       out.flush();
       return 0;
     } catch (IOException e) {
-      spec.commandLine().getErr().println("sluice: can't read " + trace + ": " + e.getMessage());
+      spec.commandLine().getErr().println("sluice: " + e.getMessage());
       return 1;
     }
   }
@@ -135,34 +112,12 @@ public final class EstimatesCommand implements Callable<Integer> {
     return job.amounts().getOrDefault("cpu", 0L);
   }
 
-  /** The same jobs, submitted so fast that they need this share of the quota on average. */
-  private static List<TraceJob> squeezed(List<TraceJob> jobs, long quota, double load) {
-    Instant begin = jobs.getFirst().submittedAt();
-    double span = Duration.between(begin, jobs.getLast().submittedAt()).toMillis();
-    double needed =
-        jobs.stream().mapToDouble(job -> (double) cpu(job) * job.lasted().toMillis()).sum();
-    double factor = span <= 0 ? 1 : needed / quota / span / load;
-    return jobs.stream()
-        .map(
-            job ->
-                new TraceJob(
-                    job.id(),
-                    begin.plusMillis(
-                        Math.round(Duration.between(begin, job.submittedAt()).toMillis() * factor)),
-                    job.lasted(),
-                    job.waited(),
-                    new TreeMap<>(Map.of("cpu", cpu(job))),
-                    job.limit(),
-                    job.end(),
-                    job.owner()))
-        .toList();
-  }
-
   private static void print(PrintWriter out, String name, List<Judged> judged) {
     List<Judged> dated = judged.stream().filter(each -> each.range().isPresent()).toList();
     out.printf(
         Locale.ROOT,
-        "%-20s judged=%,d dated=%,d inside=%.1f%% width/wait=%.2f near=%.1f%% error p50=%.0fs mean=%.0fs%n",
+        "%-20s judged=%,d dated=%,d inside=%.1f%% width/wait=%.2f near=%.1f%% error p50=%.0fs"
+            + " mean=%.0fs%n",
         name,
         judged.size(),
         dated.size(),

@@ -1,13 +1,22 @@
 package dev.sluice.lab.bench.month;
 
+import dev.sluice.forecast.runtimes.FinishedRun;
+import dev.sluice.forecast.trace.TraceJob;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
 import java.util.Random;
+import java.util.TreeMap;
 
 /**
  * A made-up trace of jobs: more by day than by night, more on workdays than at weekends, for each
  * team in its own time zone. Some come in bursts of equal jobs. A few large ones need most of the
  * CPU time.
  */
-final class JobTrace {
+public final class JobTrace {
 
   /**
    * A job as its owner submits it.
@@ -104,6 +113,29 @@ final class JobTrace {
       }
       untilHour[at] = sum;
     }
+  }
+
+  /** So many jobs of the made-up month, those of all teams and priorities alike. */
+  public static List<TraceJob> jobs(int count) {
+    JobTrace jobTrace =
+        new JobTrace(
+            MonthSize.WHOLE.with(count, MonthSize.WHOLE.days(), MonthSize.WHOLE.seed()),
+            SizeClass.LARGE.mostCpus);
+    List<TraceJob> jobs = new ArrayList<>();
+    while (jobTrace.hasNext()) {
+      Submission submission = jobTrace.next();
+      jobs.add(
+          new TraceJob(
+              Integer.toString(jobs.size()),
+              Instant.EPOCH.plusMillis(submission.at),
+              Duration.ofMillis(submission.millis),
+              Optional.empty(),
+              new TreeMap<>(Map.of("cpu", 1_000L * submission.cpus)),
+              Optional.empty(),
+              FinishedRun.End.SUCCEEDED,
+              new TraceJob.JobOwner("", "", "", Integer.toString(submission.queue))));
+    }
+    return jobs;
   }
 
   /** How many CPU seconds a job needs on average, if none asks for more CPUs than this. */

@@ -5,7 +5,7 @@ import java.util.List;
 import java.util.Locale;
 
 /** Draws lines over a common axis as an SVG document. */
-final class SvgChart {
+public final class SvgChart {
 
   private static final int WIDTH = 720;
   private static final int HEIGHT = 300;
@@ -30,7 +30,7 @@ final class SvgChart {
    *
    * @param logarithmic whether the scale upwards is logarithmic; then it begins at 1
    */
-  SvgChart(String title, String across, String up, boolean logarithmic) {
+  public SvgChart(String title, String across, String up, boolean logarithmic) {
     this.title = title;
     this.across = across;
     this.up = up;
@@ -42,8 +42,9 @@ final class SvgChart {
    *
    * @param x where the points are; increasing
    * @param y their values; not negative
+   * @throws IllegalArgumentException if there are not as many of both
    */
-  SvgChart line(String name, double[] x, double[] y) {
+  public SvgChart line(String name, double[] x, double[] y) {
     if (x.length != y.length) {
       throw new IllegalArgumentException(name + " has " + x.length + " x and " + y.length + " y");
     }
@@ -52,7 +53,7 @@ final class SvgChart {
   }
 
   /** The document. */
-  String svg() {
+  public String svg() {
     double right = most(true);
     double top = logarithmic ? Math.pow(10, Math.ceil(log(most(false)))) : ceiling(most(false));
     StringBuilder svg = new StringBuilder();
