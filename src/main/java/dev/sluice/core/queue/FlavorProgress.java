@@ -33,14 +33,19 @@ public record FlavorProgress(
     return new FlavorProgress(last, queue, quotaGeneration, Long.MAX_VALUE, began, searchCycles);
   }
 
+  /** Whether the progress is valid until quota changes. */
+  boolean waitsForQuota() {
+    return cycle == Long.MAX_VALUE;
+  }
+
   /**
    * The same progress of a Workload that another one comes before from now on: the next cycles
    * evaluate that one, so that this progress is no longer the one of the cycle before.
    *
    * @param lastCycle the number of the last cycle
    */
-  public FlavorProgress overtaken(long lastCycle) {
-    return cycle == Long.MAX_VALUE
+  FlavorProgress overtaken(long lastCycle) {
+    return waitsForQuota()
         ? new FlavorProgress(last, queue, quotaGeneration, lastCycle, began, searchCycles)
         : this;
   }

@@ -63,6 +63,9 @@ public final class PendingQueue {
   private long inadmissibleOrderVersion;
   private @Nullable Skipped skipped;
 
+  /** The head of the last cycle that evaluated one of the queue; also when that is gone. */
+  private @Nullable QueuedWorkload lastHead;
+
   /**
    * Adds a Workload to its class, active or inadmissible.
    *
@@ -173,6 +176,10 @@ public final class PendingQueue {
       if (item.id().equals(stickyId)) {
         sticky = item;
       }
+      FlavorProgress progress = item.flavorProgress();
+      if (progress != null && progress.waitsForQuota()) {
+        lastHead = item;
+      }
       members.add(item);
       restored.accept(item);
     }
@@ -187,6 +194,21 @@ public final class PendingQueue {
       }
     }
     return members;
+  }
+
+  /**
+   * Records the head that the next cycle evaluates: the search of another one before it is no
+   * longer that of the cycle before.
+   *
+   * @param lastCycle the number of the last cycle
+   */
+  public void evaluates(QueuedWorkload head, long lastCycle) {
+    QueuedWorkload before = lastHead;
+    if (before != null && before != head) {
+      FlavorProgress progress = before.flavorProgress();
+      before.flavorProgress(progress == null ? null : progress.overtaken(lastCycle));
+    }
+    lastHead = head;
   }
 
   /**

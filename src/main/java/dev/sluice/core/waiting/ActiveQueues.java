@@ -3,7 +3,6 @@ package dev.sluice.core.waiting;
 import dev.sluice.core.model.Explanation;
 import dev.sluice.core.queue.ClusterQueueCache;
 import dev.sluice.core.queue.EquivalenceClass;
-import dev.sluice.core.queue.FlavorProgress;
 import dev.sluice.core.queue.QueuedWorkload;
 import dev.sluice.core.quota.QuotaNode;
 import java.util.ArrayList;
@@ -402,27 +401,13 @@ final class ActiveQueues {
   }
 
   private void clear(ClusterQueueCache queue) {
-    if (!removeBlock(queue) || claims.isEmpty()) {
+    if (blocked.remove(queue.name()) == null || claims.isEmpty()) {
       return;
     }
     claims
         .values()
         .removeIf(
             claimsOfTree -> claimsOfTree.remove(queue.name()) != null && claimsOfTree.isEmpty());
-  }
-
-  /**
-   * Removes the block of a queue, whose head may be another one now.
-   *
-   * @return whether there was a block
-   */
-  private boolean removeBlock(ClusterQueueCache queue) {
-    Block block = blocked.remove(queue.name());
-    if (block != null && block.head != queue.pending().head()) {
-      FlavorProgress progress = block.head.flavorProgress();
-      block.head.flavorProgress(progress == null ? null : progress.overtaken(cycle));
-    }
-    return block != null;
   }
 
   boolean isEmpty() {
@@ -447,7 +432,7 @@ final class ActiveQueues {
     if (claimants == null) {
       return List.of();
     }
-    claimants.values().forEach(this::removeBlock);
+    claimants.values().forEach(queue -> blocked.remove(queue.name()));
     return List.copyOf(claimants.values());
   }
 
@@ -467,7 +452,7 @@ final class ActiveQueues {
         }
       }
     }
-    all.values().forEach(this::removeBlock);
+    all.values().forEach(queue -> blocked.remove(queue.name()));
     return new ArrayList<>(all.values());
   }
 }

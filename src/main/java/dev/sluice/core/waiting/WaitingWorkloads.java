@@ -353,10 +353,15 @@ public final class WaitingWorkloads {
     requeue(cheaperWaits.changed(context::queue, this::quotaChangedSince));
     InadmissibleIndex.Candidates candidates = candidates();
     Map<ClusterQueueCache, QueuedWorkload> evaluated = heads(candidates);
-    evaluated.values().forEach(inadmissibleIndex::notReturned);
-    candidates.plain().forEach(head -> inadmissibleIndex.notReturned(head.item()));
+    evaluated.forEach(this::evaluates);
+    candidates.plain().forEach(head -> evaluates(head.queue(), head.item()));
     return new CycleHeads(
         evaluated, candidates.plain(), candidates.inVain(), podsReadyGate.admissions());
+  }
+
+  private void evaluates(ClusterQueueCache queue, QueuedWorkload head) {
+    inadmissibleIndex.notReturned(head);
+    queue.pending().evaluates(head, cycle);
   }
 
   /**
