@@ -202,13 +202,13 @@ public final class PendingQueue {
    *
    * @param lastCycle the number of the last cycle
    */
-  public void evaluates(QueuedWorkload head, long lastCycle) {
+  public void evaluates(QueuedWorkload workload, long lastCycle) {
     QueuedWorkload before = lastHead;
-    if (before != null && before != head) {
+    if (before != null && before != workload) {
       FlavorProgress progress = before.flavorProgress();
       before.flavorProgress(progress == null ? null : progress.overtaken(lastCycle));
     }
-    lastHead = head;
+    lastHead = workload;
   }
 
   /**

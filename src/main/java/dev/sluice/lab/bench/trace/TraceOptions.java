@@ -65,7 +65,7 @@ public final class TraceOptions {
    * @throws IOException if the trace can't be read, or has no jobs to play; the message says why
    */
   public List<TraceJob> read() throws IOException {
-    TraceFormat of =
+    TraceFormat traceFormat =
         TraceFormat.of(format)
             .orElseThrow(
                 () ->
@@ -80,8 +80,8 @@ public final class TraceOptions {
       return JobTrace.jobs(origin.month);
     }
     Trace trace;
-    try (InputStream in = file == null ? madeUp(of) : Files.newInputStream(file)) {
-      trace = Trace.read(in, of);
+    try (InputStream in = file == null ? madeUp(traceFormat) : Files.newInputStream(file)) {
+      trace = Trace.read(in, traceFormat);
     } catch (IOException e) {
       throw new IOException("can't read " + file + ": " + e.getMessage(), e);
     }
@@ -98,9 +98,9 @@ public final class TraceOptions {
     return trace.jobs();
   }
 
-  private InputStream madeUp(TraceFormat of) {
+  private InputStream madeUp(TraceFormat traceFormat) {
     return new ByteArrayInputStream(
-        MadeUpTrace.text(of, origin.madeUp).getBytes(StandardCharsets.UTF_8));
+        MadeUpTrace.text(traceFormat, origin.madeUp).getBytes(StandardCharsets.UTF_8));
   }
 
   /**
