@@ -102,10 +102,7 @@ final class CostedWorld {
   private Step.Submit costing(Step.Submit submit) {
     return dice.chance(25)
         ? submit
-        : new Step.Submit(
-            submit.number(),
-            submit.namespace(),
-            submit.queue(),
+        : submit.with(
             submit
                 .shape()
                 .costing(
@@ -119,12 +116,6 @@ final class CostedWorld {
                                 : Optional.of(BigDecimal.valueOf(dice.below(20))),
                             dice.chance(75)
                                 ? Optional.empty()
-                                : Optional.of(Duration.ofSeconds(dice.below(400)))))),
-            submit.priority(),
-            submit.queuedAt(),
-            submit.held(),
-            submit.restsFor(),
-            submit.defective(),
-            submit.gated());
+                                : Optional.of(Duration.ofSeconds(dice.below(400)))))));
   }
 }

@@ -74,6 +74,15 @@ class FairSharingAgainstReferenceTest {
     }
   }
 
+  /** Changes of 0.20, section 6. */
+  @Test
+  void rulesOfPreemptionConfigsChooseTheSameWhereQueuesShare() {
+    play(
+        "fair sharing with PreemptionConfigs",
+        20_000,
+        (seed, length) -> PressedWorld.configured(seed, true).stepsAndMore(length));
+  }
+
   @Test
   void flavorsAreTriedInTheOrderOfCostWhereQueuesShare() {
     play(

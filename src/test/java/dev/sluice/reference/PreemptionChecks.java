@@ -6,6 +6,7 @@ import dev.sluice.core.model.ClusterQueueSpec.PreemptionPolicies.ReclaimWithinCo
 import dev.sluice.core.model.ClusterQueueSpec.PreemptionPolicies.WithinClusterQueue;
 import dev.sluice.core.model.Decision.PreemptionReason;
 import dev.sluice.core.model.FlavorResource;
+import dev.sluice.core.model.PreemptionRules.PreemptionConfig;
 import dev.sluice.reference.Decided.Admission;
 import dev.sluice.reference.Decided.Preemption;
 import dev.sluice.reference.Decided.Victim;
@@ -99,7 +100,13 @@ final class PreemptionChecks {
     require(own == (victim.reason() == PreemptionReason.IN_CLUSTER_QUEUE), "wrong reason", victim);
     if (queue.rules().preemptionConfig().isPresent()) {
       // Whom a rule permits, the naive engine knows.
-      require(own || tree.tree(queue.name()).contains(holder.queue()), "of another tree", victim);
+      require(
+          own
+              || tree.tree(queue.name()).contains(holder.queue())
+              || (queue.rules().preemptionConfig().filter(PreemptionConfig::reaches).isPresent()
+                  && !holder.placed().isEmpty()),
+          "of another tree",
+          victim);
       return;
     }
     if (own) {

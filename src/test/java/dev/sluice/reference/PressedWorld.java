@@ -60,8 +60,8 @@ final class PressedWorld {
   }
 
   /** A world whose queues have PreemptionConfigs, and whose Workloads what these ask for. */
-  static PressedWorld configured(long seed) {
-    return new PressedWorld(seed, false, true, true);
+  static PressedWorld configured(long seed, boolean sharing) {
+    return new PressedWorld(seed, sharing, true, true);
   }
 
   PressedWorld(long seed, boolean sharing, boolean protecting) {

@@ -20,6 +20,7 @@ import dev.sluice.core.model.PreemptionRules.PreemptionConfig.Scope;
 import dev.sluice.core.model.PreemptionRules.PreemptionConfig.Trigger;
 import dev.sluice.core.model.PreemptionRules.PreemptionLimit;
 import dev.sluice.core.model.PreemptionRules.PreemptionTraits;
+import dev.sluice.core.model.SchedulerEvent;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -80,6 +81,40 @@ final class RandomRules {
         dice.chance(60) ? Optional.of("class-" + dice.below(3)) : Optional.empty(),
         dice.below(3),
         Optional.of(localQueue));
+  }
+
+  /** The same steps, where queues have PreemptionConfigs, and Workloads what these ask for. */
+  static List<Step> configured(long seed, List<Step> steps) {
+    Dice dice = new Dice(seed);
+    return steps.stream()
+        .map(
+            step ->
+                switch (step) {
+                  case Step.Submit submit ->
+                      submit.with(
+                          submit
+                              .shape()
+                              .withPreemption(
+                                  submit
+                                      .shape()
+                                      .preemption()
+                                      .withTraits(
+                                          traits(
+                                              dice,
+                                              new LocalQueueId(
+                                                  submit.namespace(), submit.queue())))));
+                  case Step.Declare(SchedulerEvent.ClusterQueueChanged(var queue))
+                      when dice.chance(60) ->
+                      new Step.Declare(
+                          new SchedulerEvent.ClusterQueueChanged(
+                              queue.with(
+                                  queue.strategy(),
+                                  queue
+                                      .rules()
+                                      .withPreemptionConfig(Optional.of(preemptionConfig(dice))))));
+                  default -> step;
+                })
+        .toList();
   }
 
   /** Few rules of few selectors, so that each kind of selector decides by itself, too. */

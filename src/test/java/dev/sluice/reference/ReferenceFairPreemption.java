@@ -75,7 +75,14 @@ final class ReferenceFairPreemption {
       fits = secondPass(passedOver);
     }
     if (!fits) {
-      return List.of();
+      List<Victim> byRules =
+          new ReferencePreemption(world, preemptor, requests, needed, hasPlaces)
+              .byRules(victims.stream().map(Victim::holder).toList());
+      if (byRules.isEmpty()) {
+        return List.of();
+      }
+      victims.addAll(byRules);
+      byRules.forEach(victim -> tree.remove(victim.holder().queue(), victim.holder().usage()));
     }
     fillBack();
     return victims;

@@ -270,6 +270,11 @@ final class ReferenceParking {
     released.stream()
         .filter(world.queues::containsKey)
         .forEach(name -> affected.addAll(tree.tree(name)));
+    if (!affected.isEmpty()) {
+      world.queues.keySet().stream()
+          .filter(name -> world.reaches(name, tree))
+          .forEach(affected::add);
+    }
     released.clear();
     world.workloads.values().stream()
         .filter(entry -> entry.returned)

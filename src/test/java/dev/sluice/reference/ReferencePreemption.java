@@ -105,15 +105,7 @@ final class ReferencePreemption {
     List<CandidateSelector> selectors = new ArrayList<>();
     boolean enough = fitsQuota(world.tree(), true);
     for (Trigger tier : Trigger.values()) {
-      List<CandidateSelector> added = new ArrayList<>();
-      for (PreemptionConfig config :
-          preemptor.queue().rules().preemptionConfig().stream().toList()) {
-        for (PreemptionRule rule : config.rules()) {
-          if (rule.trigger() == tier && rule.isFor(preemptor.traits())) {
-            added.addAll(rule.candidates());
-          }
-        }
-      }
+      List<CandidateSelector> added = selectors(tier);
       boolean counts =
           switch (tier) {
             case ALWAYS -> true;
@@ -129,6 +121,71 @@ final class ReferencePreemption {
       }
     }
     return List.of();
+  }
+
+  private List<CandidateSelector> selectors(Trigger tier) {
+    List<CandidateSelector> selectors = new ArrayList<>();
+    for (PreemptionConfig config : preemptor.queue().rules().preemptionConfig().stream().toList()) {
+      for (PreemptionRule rule : config.rules()) {
+        if (rule.trigger() == tier && rule.isFor(preemptor.traits())) {
+          selectors.addAll(rule.candidates());
+        }
+      }
+    }
+    return selectors;
+  }
+
+  /**
+   * Whom rules name beyond those who go by their shares; empty when that would not help.
+   *
+   * @param byShares who goes by shares, which isn't enough
+   */
+  List<Victim> byRules(List<ReferenceHolder> byShares) {
+    List<CandidateSelector> selectors = new ArrayList<>();
+    for (Trigger tier : Trigger.values()) {
+      List<CandidateSelector> added = selectors(tier);
+      ReferenceSnapshot without = world.without(byShares).without(holders(named(selectors)));
+      boolean counts =
+          switch (tier) {
+            case ALWAYS -> true;
+            case INSUFFICIENT_QUOTA -> !fitsQuota(world.tree(), true);
+            case QUOTA_FEASIBLE_AND_INSUFFICIENT_TOPOLOGY ->
+                fitsQuota(without.tree(), true) && !hasPlaces.test(without);
+          };
+      if (counts && !added.isEmpty()) {
+        selectors.addAll(added);
+        List<Candidate> removed = new ArrayList<>();
+        for (Candidate candidate : named(selectors)) {
+          if (!byShares.contains(candidate.holder())) {
+            removed.add(candidate);
+            if (fits(world.without(byShares).without(holders(removed)), true)) {
+              return asVictims(removed);
+            }
+          }
+        }
+      }
+    }
+    return List.of();
+  }
+
+  /** Whom rules alone name, in the order in which they are taken. */
+  private List<Candidate> named(List<CandidateSelector> selectors) {
+    List<Candidate> named = withRules(List.of(), selectors);
+    named.sort(
+        Comparator.comparing((Candidate each) -> !each.holder().evicted())
+            .thenComparing(each -> each.variant() == Variant.WITHIN_QUEUE)
+            .thenComparing(ORDER));
+    return named;
+  }
+
+  private static List<ReferenceHolder> holders(List<Candidate> candidates) {
+    return candidates.stream().map(Candidate::holder).toList();
+  }
+
+  private static List<Victim> asVictims(List<Candidate> candidates) {
+    return candidates.stream()
+        .map(each -> new Victim(each.holder(), each.variant().reason))
+        .toList();
   }
 
   /** Whether there is quota but no room on nodes once all of these have gone. */
@@ -177,13 +234,14 @@ final class ReferencePreemption {
     List<Node> above = world.tree().ancestors(self);
     List<Node> ofHolder = world.tree().ancestors(new Node(true, holder.queue()));
     boolean own = holder.queue().equals(self.name());
+    boolean inTree = own || (!above.isEmpty() && ofHolder.contains(above.getLast()));
     return switch (scope) {
       case WITHIN_LOCAL_QUEUE ->
           own && preemptor.traits().localQueue().equals(Optional.of(holder.localQueue()));
       case WITHIN_CLUSTER_QUEUE -> own;
       case WITHIN_PARENT_COHORT -> own || (!above.isEmpty() && ofHolder.contains(above.getFirst()));
-      case WITHIN_COHORT_TREE, ANY_CLUSTER_QUEUE ->
-          own || (!above.isEmpty() && ofHolder.contains(above.getLast()));
+      case WITHIN_COHORT_TREE -> inTree;
+      case ANY_CLUSTER_QUEUE -> inTree || !holder.placed().isEmpty();
     };
   }
 
@@ -343,9 +401,7 @@ final class ReferencePreemption {
       removed.add(candidate);
       if (fits(without(removed), borrowing)) {
         fillBack(removed, borrowing);
-        return removed.stream()
-            .map(each -> new Victim(each.holder(), each.variant().reason))
-            .toList();
+        return asVictims(removed);
       }
     }
     return List.of();
@@ -406,6 +462,6 @@ final class ReferencePreemption {
   }
 
   private ReferenceSnapshot without(List<Candidate> removed) {
-    return world.without(removed.stream().map(Candidate::holder).toList());
+    return world.without(holders(removed));
   }
 }

@@ -8,6 +8,7 @@ import dev.sluice.core.model.Flavor;
 import dev.sluice.core.model.LocalQueueId;
 import dev.sluice.core.model.LocalQueueSpec;
 import dev.sluice.core.model.PreemptionRules;
+import dev.sluice.core.model.PreemptionRules.PreemptionConfig;
 import dev.sluice.core.model.PreemptionRules.PreemptionLimit;
 import dev.sluice.core.model.QueueRules.AttemptBackoff;
 import dev.sluice.core.model.TopologyOptions;
@@ -90,9 +91,21 @@ final class ReferenceQueues {
     changes.merge(queue, 1L, Long::sum);
   }
 
-  /** How often that changed in the tree of a ClusterQueue. */
+  /** How often that changed in the tree of a ClusterQueue, or wherever it has targets. */
   long changesInTree(String queue, ReferenceTree tree) {
-    return sumInTree(changes, queue, tree);
+    return reaches(queue, tree)
+        ? changes.values().stream().mapToLong(Long::longValue).sum()
+        : sumInTree(changes, queue, tree);
+  }
+
+  /** Whether a queue of a tree may take nodes from Workloads of other trees. */
+  boolean reaches(String queue, ReferenceTree tree) {
+    Set<String> members = tree.tree(queue);
+    List<String> withTopologies = queuesWithTopologies();
+    return queues.values().stream()
+        .filter(each -> members.contains(each.name()) && withTopologies.contains(each.name()))
+        .flatMap(each -> each.rules().preemptionConfig().stream())
+        .anyMatch(PreemptionConfig::reaches);
   }
 
   /** How often heads in the tree of a ClusterQueue kept quota free for the last time. */

@@ -50,17 +50,7 @@ final class SpreadWorld {
               labels);
       podSets.add(podSet.with(podSet.topology().spread(new Spreading(member, selector, rules))));
     }
-    return new Step.Submit(
-        submit.number(),
-        submit.namespace(),
-        submit.queue(),
-        submit.shape().withPodSets(podSets),
-        submit.priority(),
-        submit.queuedAt(),
-        submit.held(),
-        submit.restsFor(),
-        submit.defective(),
-        submit.gated());
+    return submit.with(submit.shape().withPodSets(podSets));
   }
 
   private List<Spreading.ShareRule> rules() {

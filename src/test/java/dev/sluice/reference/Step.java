@@ -34,6 +34,12 @@ sealed interface Step {
       boolean gated)
       implements Step {
 
+    /** The same, which asks for something else. */
+    Submit with(RequestShape other) {
+      return new Submit(
+          number, namespace, queue, other, priority, queuedAt, held, restsFor, defective, gated);
+    }
+
     /**
      * The Workload as it asks for quota.
      *

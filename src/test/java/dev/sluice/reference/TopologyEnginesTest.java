@@ -78,6 +78,23 @@ class TopologyEnginesTest {
         TopologyEnginesTest::fair);
   }
 
+  /** Changes of 0.20, section 6: also where targets of other trees free nodes. */
+  @Test
+  void rulesOfPreemptionConfigsFreeTheSamePlaces() {
+    play(
+        "places and PreemptionConfigs",
+        6_000,
+        true,
+        configured(placed(true, Pods.ALL, false)),
+        NO_SHARING);
+    play(
+        "places, PreemptionConfigs and fair sharing",
+        6_000,
+        true,
+        configured(placed(true, Pods.ALL, true)),
+        TopologyEnginesTest::fair);
+  }
+
   @Test
   void windowsOfNodesHoldTheSame() {
     play("windows of nodes", 6_000, false, reserved(placed(false, Pods.ALL, false)), NO_SHARING);
@@ -107,6 +124,11 @@ class TopologyEnginesTest {
   private static BiFunction<Long, Integer, List<Step>> spread(
       BiFunction<Long, Integer, List<Step>> make) {
     return (seed, length) -> SpreadWorld.steps(seed, make.apply(seed, length));
+  }
+
+  private static BiFunction<Long, Integer, List<Step>> configured(
+      BiFunction<Long, Integer, List<Step>> make) {
+    return (seed, length) -> RandomRules.configured(seed, make.apply(seed, length));
   }
 
   private static BiFunction<Long, Integer, List<Step>> costed(

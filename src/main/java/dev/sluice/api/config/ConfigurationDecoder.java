@@ -123,12 +123,6 @@ final class ConfigurationDecoder {
                 LedgerSettings.decode(file),
                 warnOnCreate(file.object("forecast"))),
             EffectiveConfiguration.yaml(file.settled()));
-    if (gates.enabled(FeatureGate.CONFIGURABLE_PREEMPTIONS)
-        && configuration.fairSharing().isPresent()) {
-      errors.add(
-          "featureGates.ConfigurablePreemptions",
-          "is on, but PreemptionConfigs don't count together with fairSharing");
-    }
     capabilities.acceptAndDrop(file);
     return file.done(configuration);
   }

@@ -113,7 +113,11 @@ public final class Engine {
     this.eligibilityCheck = new EligibilityCheck(specRegistry);
     this.policy =
         SchedulingPolicies.of(
-            options.fairSharing(), options.order(), specRegistry.pairs, specRegistry::queueAt);
+            options.fairSharing(),
+            options.order(),
+            specRegistry.pairs,
+            specRegistry::queueAt,
+            specRegistry::existingQueues);
     this.waiting =
         new WaitingWorkloads(
             policy.preemption()::upperBound,
@@ -284,6 +288,11 @@ public final class Engine {
     @Override
     public Set<QuotaNode> topologyTrees() {
       return specRegistry.topologyTrees;
+    }
+
+    @Override
+    public Set<QuotaNode> reachingTrees() {
+      return specRegistry.reachingTrees;
     }
 
     @Override
@@ -808,6 +817,7 @@ public final class Engine {
     workloads.specsChanged(hadPreemptionRules || hasPreemptionRules);
     hadPreemptionRules = hasPreemptionRules;
     specRegistry.topologyTrees.clear();
+    specRegistry.reachingTrees.clear();
     specRegistry.backfillTrees.clear();
     for (ClusterQueueState queue : specRegistry.clusterQueues.values()) {
       ClusterQueueSpec spec = queue.spec;
@@ -820,9 +830,7 @@ public final class Engine {
       cache.active(queue.active());
       cache.topology(topologyCache::isTopologyFlavor);
       specRegistry.planned(cache);
-      if (cache.topologyAware()) {
-        specRegistry.topologyTrees.add(cache.node().root());
-      }
+      specRegistry.places(cache);
       cache.advanceQuotaGeneration();
       queue.pending.inadmissibleClasses().forEach(queue.pending::requeue);
       waiting.unblock(cache);

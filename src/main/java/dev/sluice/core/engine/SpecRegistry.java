@@ -9,6 +9,7 @@ import dev.sluice.core.model.CohortSpec;
 import dev.sluice.core.model.Flavor;
 import dev.sluice.core.model.LocalQueueId;
 import dev.sluice.core.model.LocalQueueSpec;
+import dev.sluice.core.model.PreemptionRules.PreemptionConfig;
 import dev.sluice.core.model.ResourceGroup;
 import dev.sluice.core.model.TopologyOptions;
 import dev.sluice.core.queue.ClusterQueueCache;
@@ -27,6 +28,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -42,6 +44,9 @@ final class SpecRegistry {
 
   /** Roots of trees with a queue that assigns nodes by topology. */
   final Set<QuotaNode> topologyTrees = new LinkedHashSet<>();
+
+  /** Roots of those trees among them from which Workloads of other trees may be preempted. */
+  final Set<QuotaNode> reachingTrees = new LinkedHashSet<>();
 
   final Map<String, Map<String, String>> namespaces = new HashMap<>();
   final SortedMap<String, CohortSpec> cohorts = new TreeMap<>();
@@ -115,10 +120,8 @@ final class SpecRegistry {
       ClusterQueueState queue = clusterQueue(exported.name());
       queue.restore(exported);
       ClusterQueueCache cache = queue.cache;
-      if (cache != null && cache.topologyAware()) {
-        topologyTrees.add(cache.node().root());
-      }
       if (cache != null) {
+        places(cache);
         planned(cache);
       }
     }
@@ -223,6 +226,21 @@ final class SpecRegistry {
   /** The queue at a node of the quota tree; null if the queue was deleted. */
   @Nullable ClusterQueueCache queueAt(QuotaNode node) {
     return node.owner() instanceof ClusterQueueCache cache ? cache : null;
+  }
+
+  /** The queues that exist, of all trees. */
+  Stream<ClusterQueueCache> existingQueues() {
+    return clusterQueues.values().stream().flatMap(queue -> Stream.ofNullable(queue.cache));
+  }
+
+  /** Records of a queue whether its Workloads are assigned to nodes that other trees have, too. */
+  void places(ClusterQueueCache queue) {
+    if (queue.topologyAware()) {
+      topologyTrees.add(queue.node().root());
+      if (queue.spec().rules().preemptionConfig().filter(PreemptionConfig::reaches).isPresent()) {
+        reachingTrees.add(queue.node().root());
+      }
+    }
   }
 
   /** The queues at and below a node of the quota tree. */

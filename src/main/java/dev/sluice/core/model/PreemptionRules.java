@@ -115,6 +115,13 @@ public record PreemptionRules(
       rules = List.copyOf(rules);
     }
 
+    /** Whether candidates may be in other cohort trees. */
+    public boolean reaches() {
+      return rules.stream()
+          .flatMap(rule -> rule.candidates().stream())
+          .anyMatch(candidates -> candidates.scope() == Scope.ANY_CLUSTER_QUEUE);
+    }
+
     /** When a rule counts: each later one is tried only when the earlier ones weren't enough. */
     public enum Trigger {
       ALWAYS,

@@ -143,10 +143,11 @@ final class CycleReservations {
     return fit;
   }
 
-  /** Adds preemption targets; later heads in the tree treat their usage as free. */
-  void addTargets(QuotaNode node, List<PreemptionTarget> preemptionTargets) {
-    TreeReservations tree = tree(node);
-    preemptionTargets.forEach(tree::add);
+  /** Adds preemption targets; later heads in the tree of each treat its usage as free. */
+  void addTargets(List<PreemptionTarget> preemptionTargets) {
+    for (PreemptionTarget preemptionTarget : preemptionTargets) {
+      tree(preemptionTarget.queue().node()).add(preemptionTarget);
+    }
   }
 
   /** Whether no head has targets so far. */
@@ -160,13 +161,11 @@ final class CycleReservations {
   }
 
   /** Whether one of these is already a target of an earlier head. */
-  boolean overlaps(QuotaNode node, List<PreemptionTarget> preemptionTargets) {
-    TreeReservations tree = existing(node);
-    if (tree != null) {
-      for (PreemptionTarget preemptionTarget : preemptionTargets) {
-        if (tree.quotaHolders.contains(preemptionTarget.quotaHolder())) {
-          return true;
-        }
+  boolean overlaps(List<PreemptionTarget> preemptionTargets) {
+    for (PreemptionTarget preemptionTarget : preemptionTargets) {
+      TreeReservations tree = existing(preemptionTarget.queue().node());
+      if (tree != null && tree.quotaHolders.contains(preemptionTarget.quotaHolder())) {
+        return true;
       }
     }
     return false;

@@ -158,7 +158,7 @@ public final class SchedulingCycle {
       QuotaNode node = claimant.queue().node();
       Assignment assignment = claimant.assignment();
       if (claimant.succeeds()) {
-        cycleReservations.addTargets(node, claimant.preemptionTargets());
+        cycleReservations.addTargets(claimant.preemptionTargets());
         cycleReservations.reserve(node, assignment.usage(), claimant.guaranteed());
         cycleReservations.reserve(node, assignment.places());
       } else if (reserves(claimant)) {
@@ -365,7 +365,7 @@ public final class SchedulingCycle {
     if (!entry.succeeds()) {
       return noFit(entry);
     }
-    if (recomputesTargets && cycleReservations.overlaps(node, entry.preemptionTargets())) {
+    if (recomputesTargets && cycleReservations.overlaps(entry.preemptionTargets())) {
       NominatedWorkload renominated = cycleReservations.renominate(node, nominator, entry);
       recomputations.add(
           new CycleStatistics.Recomputation(entry.queue().name(), recomputed(renominated)));
@@ -414,8 +414,7 @@ public final class SchedulingCycle {
     if (!entry.preemptionTargets().isEmpty() && entry.item().gated()) {
       return gated(entry);
     }
-    QuotaNode node = entry.queue().node();
-    if (cycleReservations.overlaps(node, entry.preemptionTargets())
+    if (cycleReservations.overlaps(entry.preemptionTargets())
         || !cycleReservations.quotaFitsWithoutTargets(entry)
         || !cycleReservations.placesFitWithoutTargets(entry)) {
       return skipped(entry);
@@ -511,7 +510,7 @@ public final class SchedulingCycle {
   private CycleOutcome awaitPreemption(
       NominatedWorkload entry, List<PreemptionTarget> preemptionTargets) {
     QuotaNode node = entry.queue().node();
-    cycleReservations.addTargets(node, preemptionTargets);
+    cycleReservations.addTargets(preemptionTargets);
     budgets.preempted(preemptionTargets);
     cycleReservations.reserve(node, entry.assignment().usage(), entry.guaranteed());
     cycleReservations.reserve(node, entry.assignment().places());

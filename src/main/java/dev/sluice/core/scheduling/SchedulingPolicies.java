@@ -18,6 +18,8 @@ import java.util.Comparator;
 import java.util.Iterator;
 import java.util.Optional;
 import java.util.function.Function;
+import java.util.function.Supplier;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /** The scheduling policies; a new one is registered here. */
@@ -32,16 +34,18 @@ public final class SchedulingPolicies {
    * @param order whether preemptors come first, and whether priority counts between queues
    * @param pairs the numbers of the pairs in the quota trees
    * @param queues the queue at a node of the quota tree; null if the queue was deleted
+   * @param ofAllTrees the queues of all trees
    */
   public static SchedulingPolicy of(
       Optional<FairSharing> sharing,
       OrderingRules order,
       FlavorResourceIndex pairs,
-      Function<QuotaNode, @Nullable ClusterQueueCache> queues) {
+      Function<QuotaNode, @Nullable ClusterQueueCache> queues,
+      Supplier<Stream<ClusterQueueCache>> ofAllTrees) {
     return sharing
         .<SchedulingPolicy>map(
-            parameters -> new FairSharingPolicy(parameters, order, pairs, queues))
-        .orElseGet(() -> new ClassicalPolicy(order, queues));
+            parameters -> new FairSharingPolicy(parameters, order, pairs, queues, ofAllTrees))
+        .orElseGet(() -> new ClassicalPolicy(order, queues, ofAllTrees));
   }
 
   /** The policy without fair sharing: less borrowing first, and preemption by priority. */
@@ -56,12 +60,15 @@ public final class SchedulingPolicies {
      *
      * @param rules whether preemptors come first, and whether priority counts
      * @param queues the queue at a node of the quota tree; null if the queue was deleted
+     * @param ofAllTrees the queues of all trees
      */
     public ClassicalPolicy(
-        OrderingRules rules, Function<QuotaNode, @Nullable ClusterQueueCache> queues) {
+        OrderingRules rules,
+        Function<QuotaNode, @Nullable ClusterQueueCache> queues,
+        Supplier<Stream<ClusterQueueCache>> ofAllTrees) {
       this.rules = rules;
       this.ordering = new ClassicalOrdering(rules);
-      this.preemption = new ClassicalPreemption(queues);
+      this.preemption = new ClassicalPreemption(queues, ofAllTrees);
     }
 
     @Override
@@ -151,16 +158,18 @@ public final class SchedulingPolicies {
      * @param rules whether preemptors come first, and whether priority counts
      * @param pairs the numbers of the pairs in the quota trees
      * @param queues the queue at a node of the quota tree; null if the queue was deleted
+     * @param ofAllTrees the queues of all trees
      */
     public FairSharingPolicy(
         FairSharing parameters,
         OrderingRules rules,
         FlavorResourceIndex pairs,
-        Function<QuotaNode, @Nullable ClusterQueueCache> queues) {
+        Function<QuotaNode, @Nullable ClusterQueueCache> queues,
+        Supplier<Stream<ClusterQueueCache>> ofAllTrees) {
       this.rules = rules;
       this.shares = new FairShareCalculator(pairs);
       this.ordering = new FairSharingOrdering(shares, parameters.nonBorrowingFirst(), rules);
-      this.preemption = new FairPreemption(parameters, shares, queues);
+      this.preemption = new FairPreemption(parameters, shares, queues, ofAllTrees);
     }
 
     @Override

@@ -59,6 +59,9 @@ public final class WaitingWorkloads {
     /** The roots of the trees with queues whose Workloads are assigned to nodes. */
     Set<QuotaNode> topologyTrees();
 
+    /** Those among them from which Workloads of other trees may be preempted. */
+    Set<QuotaNode> reachingTrees();
+
     /** The queue of this name; null if it was deleted. */
     @Nullable ClusterQueueCache queue(String name);
   }
@@ -312,6 +315,11 @@ public final class WaitingWorkloads {
 
   /** Records that quota or places became free in a tree, or more Workloads can be preempted. */
   public void released(QuotaNode node) {
+    releasedIn(node);
+    context.reachingTrees().forEach(this::releasedIn);
+  }
+
+  private void releasedIn(QuotaNode node) {
     inadmissibleIndex.released(node);
     activeQueues.markChanged(node);
   }
@@ -319,6 +327,7 @@ public final class WaitingWorkloads {
   /** Records that reservations in a tree changed, without a release. */
   public void changed(QuotaNode node) {
     activeQueues.markChanged(node);
+    context.reachingTrees().forEach(activeQueues::markChanged);
   }
 
   /** Records that an event may change more than Workloads, their reservations and the time. */

@@ -994,6 +994,17 @@ class ConfigurationLoaderTest {
                 + " know which pods have a node");
   }
 
+  /** Changes of 0.20, section 6. */
+  @Test
+  void preemptionConfigsAndFairSharingGoTogether() throws Exception {
+    Configuration configuration =
+        load(
+            "featureGates: {ConfigurablePreemptions: true}\n"
+                + "fairSharing: {preemptionStrategies: [LessThanInitialShare]}\n");
+    assertThat(configuration.featureGates().enabled(FeatureGate.CONFIGURABLE_PREEMPTIONS)).isTrue();
+    assertThat(configuration.fairSharing()).isPresent();
+  }
+
   @Test
   void countersOfDevicesNeedTheirGate() throws Exception {
     String yaml =

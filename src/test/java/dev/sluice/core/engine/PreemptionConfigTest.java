@@ -8,6 +8,8 @@ import dev.sluice.core.model.ClusterQueueSpec.PreemptionPolicies.ReclaimWithinCo
 import dev.sluice.core.model.ClusterQueueSpec.PreemptionPolicies.WithinClusterQueue;
 import dev.sluice.core.model.ClusterQueueSpec.QueueingStrategy;
 import dev.sluice.core.model.ClusterQueueSpec.StopPolicy;
+import dev.sluice.core.model.FairSharing;
+import dev.sluice.core.model.FairSharing.Strategy;
 import dev.sluice.core.model.LabelSelector;
 import dev.sluice.core.model.LabelSelector.LabelRequirement;
 import dev.sluice.core.model.LocalQueueId;
@@ -42,7 +44,7 @@ class PreemptionConfigTest {
   private static final LabelSelector ALL = new LabelSelector.Requirements(List.of());
   private static final PreemptionTraits PLAIN = PreemptionTraits.NONE;
 
-  private final SchedulerFixture fixture = new SchedulerFixture();
+  private SchedulerFixture fixture = new SchedulerFixture();
 
   @BeforeEach
   void oneFlavor() {
@@ -59,8 +61,11 @@ class PreemptionConfigTest {
   }
 
   private static CandidateSelector with(CandidatePriority priority) {
-    return new CandidateSelector(
-        Scope.WITHIN_CLUSTER_QUEUE, Optional.empty(), ALL, List.of(), Optional.of(priority));
+    return with(Scope.WITHIN_CLUSTER_QUEUE, priority);
+  }
+
+  private static CandidateSelector with(Scope scope, CandidatePriority priority) {
+    return new CandidateSelector(scope, Optional.empty(), ALL, List.of(), Optional.of(priority));
   }
 
   private static NumericLabel rank(OptionalLong fallback, Comparison comparison) {
@@ -184,6 +189,57 @@ class PreemptionConfigTest {
   void theTreeContainsAllAndTheLowestPriorityGoesFirst() {
     assertThat(preemptsInTree(anywhere(Scope.WITHIN_COHORT_TREE)))
         .containsExactly("far-off for hero: InCohortReclamation");
+  }
+
+  /** Changes of 0.20, section 6: with fair sharing shares don't protect from a rule. */
+  @Test
+  void theTreeIsTheSameWithFairSharing() {
+    shareFairly();
+    assertThat(preemptsInTree(anywhere(Scope.WITHIN_COHORT_TREE)))
+        .containsExactly("far-off for hero: InCohortReclamation");
+  }
+
+  private void shareFairly() {
+    fixture =
+        new SchedulerFixture(
+            Optional.of(
+                new FairSharing(List.of(Strategy.LESS_THAN_OR_EQUAL_TO_FINAL_SHARE), true, true)));
+    oneFlavor();
+  }
+
+  /** Changes of 0.20, section 6: shares say who goes first, and rules add to that. */
+  @Test
+  void rulesAddToThoseWhomSharesLetGo() {
+    shareFairly();
+    fixture.queue("owner", "all", quota("f", 4));
+    PreemptionPolicies reclaiming =
+        new PreemptionPolicies(
+            WithinClusterQueue.NEVER, ReclaimWithinCohort.ANY, false, OptionalInt.empty());
+    queue(
+        "q",
+        "all",
+        2,
+        reclaiming,
+        rule(
+            Trigger.INSUFFICIENT_QUOTA,
+            with(
+                Scope.WITHIN_COHORT_TREE,
+                new CandidatePriority(true, Optional.of(Comparison.LESS_THAN), ClassNames.ANY))));
+    fixture.queue("borrower", "all", quota("f", 0));
+    submit("steady", "owner", PLAIN, 0);
+    submit("important", "owner", PLAIN, 9);
+    submit("borrows", "borrower", PLAIN, 9);
+    assertThat(fixture.admitted()).containsExactlyInAnyOrder("steady", "important", "borrows");
+
+    submit("small", "q", 2, PLAIN, 5);
+    assertThat(fixture.admitted()).isEmpty();
+    assertThat(fixture.preempted()).containsExactly("borrows for small: InCohortReclamation");
+    fixture.finish("borrows");
+    assertThat(fixture.admitted()).containsExactly("small");
+
+    submit("large", "q", 2, PLAIN, 5);
+    assertThat(fixture.admitted()).isEmpty();
+    assertThat(fixture.preempted()).containsExactly("steady for large: InCohortReclamation");
   }
 
   @Test

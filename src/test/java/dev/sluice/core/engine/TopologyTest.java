@@ -22,6 +22,7 @@ import dev.sluice.core.model.NodeConstraints;
 import dev.sluice.core.model.PendingReason;
 import dev.sluice.core.model.PendingWorkload.JobSlice;
 import dev.sluice.core.model.PodSetRequest;
+import dev.sluice.core.model.PreemptionRules;
 import dev.sluice.core.model.PreemptionRules.PreemptionConfig;
 import dev.sluice.core.model.PreemptionRules.PreemptionConfig.CandidateSelector;
 import dev.sluice.core.model.PreemptionRules.PreemptionConfig.ClassNames;
@@ -29,6 +30,7 @@ import dev.sluice.core.model.PreemptionRules.PreemptionConfig.PreemptionRule;
 import dev.sluice.core.model.PreemptionRules.PreemptionConfig.Scope;
 import dev.sluice.core.model.PreemptionRules.PreemptionConfig.Trigger;
 import dev.sluice.core.model.QueueRules;
+import dev.sluice.core.model.QuotaRules;
 import dev.sluice.core.model.RequestShape;
 import dev.sluice.core.model.ReservingWorkload;
 import dev.sluice.core.model.ResourceGroup;
@@ -54,6 +56,7 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Workloads are placed by topology: 2 racks of 2 nodes with 4 cpu each, unless said otherwise. */
 class TopologyTest {
@@ -305,10 +308,22 @@ class TopologyTest {
   })
   void rulesOfAPreemptionConfigMakeRoomOnNodes(Trigger trigger, @Nullable String preempted) {
     racks(scheduler, "f");
+    heroes(scheduler, Scope.WITHIN_CLUSTER_QUEUE, trigger);
+    scheduler.submit("small-1", "q", shape(1, 3, TopologyRequest.required(HOST)), 7);
+    scheduler.submit("small-2", "q", shape(1, 3, TopologyRequest.required(HOST)), 6);
+    scheduler.submit("small-3", "q", shape(1, 3, TopologyRequest.required(HOST)), 5);
+    assertThat(scheduler.admitted()).containsExactly("small-1", "small-2", "small-3");
+
+    scheduler.submit("gang", "q", shape(2, 3, TopologyRequest.required("rack")), 0);
+    assertThat(scheduler.admitted()).isEmpty();
+    assertThat(scheduler.preempted()).isEqualTo(preempted == null ? List.of() : List.of(preempted));
+  }
+
+  /** Queue {@code q}, whose Workloads may preempt anybody there. */
+  private static void heroes(SchedulerFixture scheduler, Scope scope, Trigger trigger) {
     LabelSelector all = new LabelSelector.Requirements(List.of());
     CandidateSelector anybody =
-        new CandidateSelector(
-            Scope.WITHIN_CLUSTER_QUEUE, Optional.empty(), all, List.of(), Optional.empty());
+        new CandidateSelector(scope, Optional.empty(), all, List.of(), Optional.empty());
     scheduler.queue(
         "q",
         "",
@@ -318,14 +333,52 @@ class TopologyTest {
                 new PreemptionConfig(
                     List.of(new PreemptionRule(all, ClassNames.ANY, trigger, List.of(anybody)))))),
         quota("f", 100));
-    scheduler.submit("small-1", "q", shape(1, 3, TopologyRequest.required(HOST)), 7);
-    scheduler.submit("small-2", "q", shape(1, 3, TopologyRequest.required(HOST)), 6);
-    scheduler.submit("small-3", "q", shape(1, 3, TopologyRequest.required(HOST)), 5);
-    assertThat(scheduler.admitted()).containsExactly("small-1", "small-2", "small-3");
+  }
 
-    scheduler.submit("gang", "q", shape(2, 3, TopologyRequest.required("rack")), 0);
-    assertThat(scheduler.admitted()).isEmpty();
-    assertThat(scheduler.preempted()).isEqualTo(preempted == null ? List.of() : List.of(preempted));
+  /** Changes of 0.20, section 6: nodes are there for all trees. */
+  @ParameterizedTest
+  @ValueSource(booleans = {false, true})
+  void anyClusterQueueContainsThoseOfOtherTreesThatHaveTheNodes(boolean fair) {
+    SchedulerFixture fixture =
+        new SchedulerFixture(
+            fair
+                ? Optional.of(
+                    new FairSharing(List.of(Strategy.LESS_THAN_INITIAL_SHARE), true, true))
+                : Optional.empty());
+    racks(fixture, "f");
+    heroes(fixture, Scope.WITHIN_COHORT_TREE, Trigger.ALWAYS);
+    fixture.queue(
+        "other",
+        "",
+        QueueingStrategy.BEST_EFFORT_FIFO,
+        QueueRules.DEFAULT.withQuota(
+            QuotaRules.DEFAULT.withPreemption(
+                new PreemptionRules(
+                    Optional.of(Duration.ofSeconds(30)),
+                    Optional.empty(),
+                    Optional.empty(),
+                    false))),
+        quota("f", 100));
+    fixture.submit("low", "other", shape(2, 4, TopologyRequest.required("rack")), 1);
+    fixture.submit("lower", "other", shape(2, 4, TopologyRequest.required("rack")), 0);
+    assertThat(fixture.admitted()).containsExactly("low", "lower");
+    fixture.submit("hero", "q", shape(2, 4, TopologyRequest.required("rack")), 0);
+    fixture.passed(Duration.ofSeconds(1));
+    assertThat(fixture.admitted()).isEmpty();
+    assertThat(fixture.preempted()).isEmpty();
+
+    heroes(fixture, Scope.ANY_CLUSTER_QUEUE, Trigger.ALWAYS);
+    assertThat(fixture.admitted()).isEmpty();
+    assertThat(fixture.preempted()).isEmpty();
+    // the end of a protection in another tree is noticed
+    fixture.passed(Duration.ofSeconds(30));
+    assertThat(fixture.admitted()).isEmpty();
+    assertThat(fixture.preempted()).containsExactly("lower for hero: InCohortReclamation");
+    // what becomes free in the other tree is kept for the hero
+    fixture.submit("thief", "other", shape(1, 4, TopologyRequest.required(HOST)), 0);
+    assertThat(fixture.admitted()).isEmpty();
+    fixture.finish("lower");
+    assertThat(fixture.admitted()).containsExactly("hero");
   }
 
   /** All resources of a pod get the flavor of one topology, so that one decides for the others. */

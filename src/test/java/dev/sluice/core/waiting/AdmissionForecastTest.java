@@ -25,13 +25,16 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.TreeMap;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
 /** Two queues of one cohort, of 5 cpu each; in each a Workload that asks for 4 or 8 cpu. */
 class AdmissionForecastTest {
 
   private static final AdmissionForecast.Order CLASSICAL =
-      new ClassicalPolicy(OrderingRules.DEFAULT, node -> null).forecastOrder().orElseThrow();
+      new ClassicalPolicy(OrderingRules.DEFAULT, node -> null, Stream::of)
+          .forecastOrder()
+          .orElseThrow();
 
   private final FlavorResourceIndex pairs = new FlavorResourceIndex();
   private final PlainQueues queues = new PlainQueues(pairs);

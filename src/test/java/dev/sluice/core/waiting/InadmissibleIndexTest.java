@@ -28,6 +28,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
 /** A queue of 10 cpu, all of it in use, and classes that lack some. */
@@ -36,7 +37,8 @@ class InadmissibleIndexTest {
   private final FlavorResourceIndex pairs = new FlavorResourceIndex();
   private final int cpu = pairs.number("f", "cpu");
   private final int memory = pairs.number("f", "memory");
-  private final ClassicalPolicy policy = new ClassicalPolicy(OrderingRules.DEFAULT, node -> null);
+  private final ClassicalPolicy policy =
+      new ClassicalPolicy(OrderingRules.DEFAULT, node -> null, Stream::of);
   private final InadmissibleIndex inadmissibleIndex =
       new InadmissibleIndex(policy.preemption()::upperBound, policy.forecastOrder(), true);
   private final PendingQueue pending = new PendingQueue();

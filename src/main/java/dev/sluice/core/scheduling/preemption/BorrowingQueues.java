@@ -9,6 +9,8 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Function;
+import java.util.function.Supplier;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -43,12 +45,17 @@ final class BorrowingQueues {
   }
 
   private final Function<QuotaNode, @Nullable ClusterQueueCache> queues;
+  private final Supplier<Stream<ClusterQueueCache>> ofAllTrees;
 
   /**
    * @param queues the queue at a node of the quota tree; null if the queue was deleted
+   * @param ofAllTrees the queues of all trees
    */
-  BorrowingQueues(Function<QuotaNode, @Nullable ClusterQueueCache> queues) {
+  BorrowingQueues(
+      Function<QuotaNode, @Nullable ClusterQueueCache> queues,
+      Supplier<Stream<ClusterQueueCache>> ofAllTrees) {
     this.queues = queues;
+    this.ofAllTrees = ofAllTrees;
   }
 
   /**
@@ -83,6 +90,11 @@ final class BorrowingQueues {
     List<ClusterQueueCache> found = new ArrayList<>();
     collectAll(node, found);
     return found;
+  }
+
+  /** The queues of all trees that have holders. */
+  List<ClusterQueueCache> ofAllTrees() {
+    return ofAllTrees.get().filter(queue -> queue.holders().size() > 0).toList();
   }
 
   private void collectAll(QuotaNode node, List<ClusterQueueCache> found) {

@@ -17,6 +17,8 @@ import java.util.List;
 import java.util.Optional;
 import java.util.PriorityQueue;
 import java.util.function.Function;
+import java.util.function.Supplier;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -33,10 +35,13 @@ public final class ClassicalPreemption implements PreemptionStrategy {
    * Creates the strategy.
    *
    * @param queues the queue at a node of the quota tree; null if the queue was deleted
+   * @param ofAllTrees the queues of all trees
    */
-  public ClassicalPreemption(Function<QuotaNode, @Nullable ClusterQueueCache> queues) {
+  public ClassicalPreemption(
+      Function<QuotaNode, @Nullable ClusterQueueCache> queues,
+      Supplier<Stream<ClusterQueueCache>> ofAllTrees) {
     this.queues = queues;
-    this.borrowingQueues = new BorrowingQueues(queues);
+    this.borrowingQueues = new BorrowingQueues(queues, ofAllTrees);
   }
 
   @Override
@@ -114,12 +119,6 @@ public final class ClassicalPreemption implements PreemptionStrategy {
   public Protected protectedFrom(PreemptionRequest preemptionRequest) {
     return CandidateQueues.protectedFrom(borrowingQueues, preemptionRequest)
         .and(ConfiguredPreemption.protectedFrom(borrowingQueues, preemptionRequest));
-  }
-
-  @Override
-  public boolean mayPreemptBorrowing(ClusterQueueCache queue) {
-    return queue.spec().rules().preemptionConfig().isPresent()
-        || PreemptionStrategy.super.mayPreemptBorrowing(queue);
   }
 
   @Override

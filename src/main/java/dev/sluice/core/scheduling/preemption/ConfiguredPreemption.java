@@ -4,6 +4,7 @@ import dev.sluice.core.model.Decision.PreemptionReason;
 import dev.sluice.core.model.PreemptionRules.PreemptionConfig;
 import dev.sluice.core.model.PreemptionRules.PreemptionConfig.CandidateSelector;
 import dev.sluice.core.model.PreemptionRules.PreemptionConfig.PreemptionRule;
+import dev.sluice.core.model.PreemptionRules.PreemptionConfig.Scope;
 import dev.sluice.core.model.PreemptionRules.PreemptionConfig.Trigger;
 import dev.sluice.core.model.PreemptionRules.PreemptionTraits;
 import dev.sluice.core.queue.ClusterQueueCache;
@@ -26,10 +27,10 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Classical preemption in a queue with a PreemptionConfig (docs/preemption-config.md): the
- * candidates of its policies and those of the rules that count, tier by tier. The first tier with
- * which the preemptor fits wins. A candidate of a rule may be taken within the nominal quota of its
- * queue. Every holder within the scopes is looked at: such queues are few.
+ * Preemption in a queue with a PreemptionConfig (docs/preemption-config.md): the candidates of its
+ * policies and those of the rules that count, tier by tier. The first tier with which the preemptor
+ * fits wins. A candidate of a rule may be taken within the nominal quota of its queue, and whatever
+ * the shares. Every holder within the scopes is looked at: such queues are few.
  */
 final class ConfiguredPreemption {
 
@@ -59,6 +60,9 @@ final class ConfiguredPreemption {
   private final PreemptionRequest preemptionRequest;
   private final List<PreemptionRule> rules;
 
+  /** Whether the quota suffices before anybody is preempted. */
+  private final boolean fitsQuota;
+
   ConfiguredPreemption(
       BorrowingQueues borrowingQueues,
       PreemptionRequest preemptionRequest,
@@ -66,6 +70,7 @@ final class ConfiguredPreemption {
     this.borrowingQueues = borrowingQueues;
     this.preemptionRequest = preemptionRequest;
     this.rules = ofPreemptor(preemptionRequest, config);
+    this.fitsQuota = preemptionRequest.fitsQuota(true);
   }
 
   private static List<PreemptionRule> ofPreemptor(
@@ -78,22 +83,52 @@ final class ConfiguredPreemption {
   Optional<Found> find() {
     List<CandidateQueue> borrowers = CandidateQueues.all(borrowingQueues, preemptionRequest);
     List<CandidateSelector> selectors = new ArrayList<>();
-    boolean fitsQuota = preemptionRequest.fitsQuota(true);
     for (Trigger trigger : Trigger.values()) {
       List<CandidateSelector> added = selectors(trigger);
       if (trigger != Trigger.ALWAYS
-          && (added.isEmpty() || !counts(trigger, fitsQuota, borrowers, selectors))) {
+          && (added.isEmpty() || !counts(trigger, candidates(borrowers, true, selectors)))) {
         continue;
       }
       selectors.addAll(added);
       for (boolean borrowing : ClassicalPreemption.attempts(preemptionRequest, borrowers)) {
-        Optional<Found> found = attempt(candidates(borrowers, borrowing, selectors), borrowing);
-        if (found.isPresent()) {
-          return found;
+        List<PreemptionTarget> targets = new ArrayList<>();
+        Found found = null;
+        if (addTargets(targets, candidates(borrowers, borrowing, selectors), borrowing)) {
+          FillBack.apply(preemptionRequest, targets, borrowing);
+          found = new Found(targets, preemptionRequest.borrowLevel());
+        }
+        targets.reversed().forEach(PreemptionTarget::restoreUsage);
+        if (found != null) {
+          return Optional.of(found);
         }
       }
     }
     return Optional.empty();
+  }
+
+  /**
+   * Adds candidates of the rules to targets by shares that aren't enough, tier by tier.
+   *
+   * @param targets the targets so far; the usage of all of them is removed, before and after
+   * @return whether the preemptor fits now; otherwise nothing is added
+   */
+  boolean addTo(List<PreemptionTarget> targets) {
+    int byShares = targets.size();
+    List<CandidateSelector> selectors = new ArrayList<>();
+    for (Trigger trigger : Trigger.values()) {
+      List<CandidateSelector> added = selectors(trigger);
+      if (added.isEmpty() || !counts(trigger, candidates(List.of(), true, selectors))) {
+        continue;
+      }
+      selectors.addAll(added);
+      if (addTargets(targets, candidates(List.of(), true, selectors), true)) {
+        return true;
+      }
+      List<PreemptionTarget> inVain = targets.subList(byShares, targets.size());
+      inVain.reversed().forEach(PreemptionTarget::restoreUsage);
+      inVain.clear();
+    }
+    return false;
   }
 
   private List<CandidateSelector> selectors(Trigger trigger) {
@@ -104,28 +139,30 @@ final class ConfiguredPreemption {
   }
 
   /**
-   * Whether a later tier counts: the quota doesn't suffice; or without all candidates of the tiers
-   * before there would be quota, but no places.
+   * Whether a tier counts: a later one does if the quota doesn't suffice; or if without all
+   * candidates of the tiers before there would be quota, but no places.
    */
-  private boolean counts(
-      Trigger trigger,
-      boolean fitsQuota,
-      List<CandidateQueue> borrowers,
-      List<CandidateSelector> before) {
-    if (trigger == Trigger.INSUFFICIENT_QUOTA) {
-      return !fitsQuota;
-    }
-    List<PreemptionTarget> targets =
-        candidates(borrowers, true, before).stream().map(Candidate::target).toList();
-    targets.forEach(PreemptionTarget::removeUsage);
-    boolean lacksPlacesAlone = preemptionRequest.fitsQuota(true) && !preemptionRequest.fits(true);
-    targets.reversed().forEach(PreemptionTarget::restoreUsage);
-    return lacksPlacesAlone;
+  private boolean counts(Trigger trigger, List<Candidate> before) {
+    return switch (trigger) {
+      case ALWAYS -> true;
+      case INSUFFICIENT_QUOTA -> !fitsQuota;
+      case QUOTA_FEASIBLE_AND_INSUFFICIENT_TOPOLOGY -> {
+        List<PreemptionTarget> targets = before.stream().map(Candidate::target).toList();
+        targets.forEach(PreemptionTarget::removeUsage);
+        boolean lacksPlacesAlone =
+            preemptionRequest.fitsQuota(true) && !preemptionRequest.fits(true);
+        targets.reversed().forEach(PreemptionTarget::restoreUsage);
+        yield lacksPlacesAlone;
+      }
+    };
   }
 
-  private Optional<Found> attempt(List<Candidate> candidates, boolean borrowing) {
-    List<PreemptionTarget> targets = new ArrayList<>();
-    Optional<Found> found = Optional.empty();
+  /**
+   * Removes the usage of one candidate after the other, which becomes a target, until the preemptor
+   * fits.
+   */
+  private boolean addTargets(
+      List<PreemptionTarget> targets, List<Candidate> candidates, boolean borrowing) {
     for (Candidate candidate : candidates) {
       CandidateQueue borrowingQueue = candidate.borrowingQueue();
       if (borrowingQueue != null
@@ -137,13 +174,10 @@ final class ConfiguredPreemption {
       preemptionTarget.removeUsage();
       targets.add(preemptionTarget);
       if (preemptionRequest.fits(borrowing)) {
-        FillBack.apply(preemptionRequest, targets, borrowing);
-        found = Optional.of(new Found(targets, preemptionRequest.borrowLevel()));
-        break;
+        return true;
       }
     }
-    targets.reversed().forEach(PreemptionTarget::restoreUsage);
-    return found;
+    return false;
   }
 
   /** The candidates in the classical order. */
@@ -268,10 +302,7 @@ final class ConfiguredPreemption {
   }
 
   private static boolean isWithin(
-      PreemptionConfig.Scope scope,
-      QuotaHolder quotaHolder,
-      ClusterQueueCache queue,
-      Preemptor preemptor) {
+      Scope scope, QuotaHolder quotaHolder, ClusterQueueCache queue, Preemptor preemptor) {
     return switch (scope) {
       case WITHIN_LOCAL_QUEUE ->
           preemptor.traits().localQueue().filter(quotaHolder.localQueue()::equals).isPresent();
@@ -279,20 +310,28 @@ final class ConfiguredPreemption {
       case WITHIN_PARENT_COHORT ->
           queue == preemptor.queue()
               || CandidateQueues.isBelow(queue.node(), preemptor.queue().node().parent());
-      case WITHIN_COHORT_TREE, ANY_CLUSTER_QUEUE -> true;
+      case WITHIN_COHORT_TREE -> queue.node().root() == preemptor.queue().node().root();
+      case ANY_CLUSTER_QUEUE ->
+          quotaHolder.topology() != null || queue.node().root() == preemptor.queue().node().root();
     };
   }
 
-  /** The queues with holders that the widest of the scopes contains. */
+  /**
+   * The queues with holders that the widest of the scopes contains. Other trees have nothing for a
+   * preemptor that needs no place on nodes.
+   */
   private static List<ClusterQueueCache> reach(
       BorrowingQueues borrowingQueues,
       PreemptionRequest preemptionRequest,
       List<CandidateSelector> selectors) {
-    boolean beyondQueue = false;
+    Scope widest = Scope.WITHIN_LOCAL_QUEUE;
     for (CandidateSelector selector : selectors) {
-      beyondQueue |= selector.scope().compareTo(PreemptionConfig.Scope.WITHIN_CLUSTER_QUEUE) > 0;
+      widest = selector.scope().compareTo(widest) > 0 ? selector.scope() : widest;
     }
-    if (beyondQueue) {
+    if (widest == Scope.ANY_CLUSTER_QUEUE && preemptionRequest.queue().topologyAware()) {
+      return borrowingQueues.ofAllTrees();
+    }
+    if (widest.compareTo(Scope.WITHIN_CLUSTER_QUEUE) > 0) {
       return borrowingQueues.allBelow(preemptionRequest.queue().node().root());
     }
     return selectors.isEmpty() ? List.of() : List.of(preemptionRequest.queue());

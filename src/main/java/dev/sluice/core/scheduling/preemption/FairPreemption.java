@@ -22,6 +22,8 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.function.Function;
+import java.util.function.Supplier;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -34,6 +36,7 @@ public final class FairPreemption implements PreemptionStrategy {
   private final FairSharing parameters;
   private final FairShareCalculator shares;
   private final Function<QuotaNode, @Nullable ClusterQueueCache> queues;
+  private final BorrowingQueues borrowingQueues;
   private final ShareRanking.LeastReservations least;
   private final RememberedSearches rememberedSearches = new RememberedSearches();
 
@@ -41,14 +44,17 @@ public final class FairPreemption implements PreemptionStrategy {
    * Creates the strategy.
    *
    * @param queues the queue at a node of the quota tree; null if the queue was deleted
+   * @param ofAllTrees the queues of all trees
    */
   public FairPreemption(
       FairSharing parameters,
       FairShareCalculator shares,
-      Function<QuotaNode, @Nullable ClusterQueueCache> queues) {
+      Function<QuotaNode, @Nullable ClusterQueueCache> queues,
+      Supplier<Stream<ClusterQueueCache>> ofAllTrees) {
     this.parameters = parameters;
     this.shares = shares;
     this.queues = queues;
+    this.borrowingQueues = new BorrowingQueues(queues, ofAllTrees);
     this.least =
         (node, pair) -> {
           ClusterQueueCache queue = queues.apply(node);
@@ -59,8 +65,8 @@ public final class FairPreemption implements PreemptionStrategy {
   @Override
   public boolean mayPreemptBorrowing(ClusterQueueCache queue) {
     PreemptionPolicies policies = queue.spec().preemption();
-    return policies.borrowWithinCohort()
-        || policies.reclaimWithinCohort() != ReclaimWithinCohort.NEVER;
+    return policies.reclaimWithinCohort() != ReclaimWithinCohort.NEVER
+        || PreemptionStrategy.super.mayPreemptBorrowing(queue);
   }
 
   @Override
@@ -69,15 +75,29 @@ public final class FairPreemption implements PreemptionStrategy {
       return Optional.empty();
     }
     Search search = new Search(preemptionRequest);
-    if (!search.mayFindTarget()) {
+    Optional<ConfiguredPreemption> configured =
+        preemptionRequest
+            .queue()
+            .spec()
+            .rules()
+            .preemptionConfig()
+            .map(config -> new ConfiguredPreemption(borrowingQueues, preemptionRequest, config));
+    boolean byShares = search.mayFindTarget();
+    if (!byShares && configured.isEmpty()) {
       return Optional.empty();
     }
     QuotaNode node = preemptionRequest.queue().node();
     search.rankAncestors();
     node.keepShares();
-    preemptionRequest.reserve();
-    boolean fits = search.findsTargets();
-    preemptionRequest.unreserve();
+    boolean fits = false;
+    if (byShares) {
+      preemptionRequest.reserve();
+      fits = search.findsTargets();
+      preemptionRequest.unreserve();
+    }
+    if (!fits && configured.isPresent()) {
+      fits = configured.get().addTo(search.targets);
+    }
     Found found = null;
     if (fits) {
       FillBack.apply(preemptionRequest, search.targets, true);
@@ -100,12 +120,14 @@ public final class FairPreemption implements PreemptionStrategy {
 
   @Override
   public boolean meetsNotEvictable(PreemptionRequest preemptionRequest) {
-    return CandidateQueues.meetNotEvictable(new BorrowingQueues(queues), preemptionRequest);
+    return CandidateQueues.meetNotEvictable(borrowingQueues, preemptionRequest)
+        || ConfiguredPreemption.meetsNotEvictable(borrowingQueues, preemptionRequest);
   }
 
   @Override
   public Protected protectedFrom(PreemptionRequest preemptionRequest) {
-    return CandidateQueues.protectedFrom(new BorrowingQueues(queues), preemptionRequest);
+    return CandidateQueues.protectedFrom(borrowingQueues, preemptionRequest)
+        .and(ConfiguredPreemption.protectedFrom(borrowingQueues, preemptionRequest));
   }
 
   @Override

@@ -117,6 +117,7 @@ public interface PreemptionStrategy {
 
   /** Whether a queue may preempt while its request borrows, whatever its other policies. */
   default boolean mayPreemptBorrowing(ClusterQueueCache queue) {
-    return queue.spec().preemption().borrowWithinCohort();
+    return queue.spec().preemption().borrowWithinCohort()
+        || queue.spec().rules().preemptionConfig().isPresent();
   }
 }

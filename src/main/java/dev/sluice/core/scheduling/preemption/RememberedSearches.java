@@ -43,7 +43,8 @@ final class RememberedSearches {
           && Arrays.equals(question.needed(), other.needed())
           && question.preemptor().spared().equals(other.preemptor().spared())
           && question.preemptor().repeated().keySet().equals(other.preemptor().repeated().keySet())
-          && question.preemptor().exempt() == other.preemptor().exempt();
+          && question.preemptor().exempt() == other.preemptor().exempt()
+          && question.preemptor().traits().equals(other.preemptor().traits());
     }
   }
 

@@ -29,6 +29,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.OptionalInt;
 import java.util.Random;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
 /**
@@ -215,8 +216,8 @@ class BorrowingQueuesTest {
       for (int i = 0; i < 6; i++) {
         addQueue();
       }
-      BorrowingQueues remembering = new BorrowingQueues(queues::get);
-      ClassicalPreemption preemption = new ClassicalPreemption(queues::get);
+      BorrowingQueues remembering = new BorrowingQueues(queues::get, Stream::of);
+      ClassicalPreemption preemption = new ClassicalPreemption(queues::get, Stream::of);
       for (int step = 0; step < STEPS; step++) {
         if (random.nextInt(30) == 0) {
           addQueue();
