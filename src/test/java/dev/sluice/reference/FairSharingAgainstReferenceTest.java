@@ -55,6 +55,12 @@ class FairSharingAgainstReferenceTest {
     play("fair sharing with fewer pods", 6_000, Pods.FEWER);
   }
 
+  /** Scheduling semantics, section 13. */
+  @Test
+  void variantsShareTheSame() {
+    play("fair sharing with variants", 6_000, Pods.VARIANTS);
+  }
+
   @Test
   void rulesProtectTheSameWhereEverybodyPressesIn() {
     play(

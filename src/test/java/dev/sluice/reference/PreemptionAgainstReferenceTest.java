@@ -31,6 +31,12 @@ class PreemptionAgainstReferenceTest {
     play("preemption by slices", 6_000, Pods.SLICES);
   }
 
+  /** Scheduling semantics, section 13. */
+  @Test
+  void variantsMoveTheSame() {
+    play("preemption by variants", 12_000, Pods.VARIANTS);
+  }
+
   @Test
   void rulesProtectTheSameWhereEverybodyPressesIn() {
     play(

@@ -46,37 +46,47 @@ final class PreemptionChecks {
         case Admission admission -> withinQuota(admission, tree);
         case Preemption preemption -> {
           require(!preemption.victims().isEmpty(), "nobody evicted", preemption);
+          boolean migrates = isMigration(preemption);
           require(
-              !before.pendingOf(preemption.id().uid()).orElseThrow().gated(),
+              migrates || !before.pendingOf(preemption.id().uid()).orElseThrow().gated(),
               "preempts although a gate is closed",
               preemption);
           for (Victim victim : preemption.victims().values()) {
             ReferenceHolder holder = holders.get(victim.id().uid());
             require(holder != null, "the victim holds nothing", victim);
             require(!Objects.requireNonNull(holder).evicted(), "evicted already", victim);
-            require(holder.evictable(), "nobody stops its pods", victim);
+            require(migrates || holder.evictable(), "nobody stops its pods", victim);
             require(
-                !holder.isProtected(
-                    world,
-                    before
-                        .pendingOf(preemption.id().uid())
-                        .orElseThrow()
-                        .shape()
-                        .preemption()
-                        .exempt()),
+                migrates
+                    || !holder.isProtected(
+                        world,
+                        before
+                            .pendingOf(preemption.id().uid())
+                            .orElseThrow()
+                            .shape()
+                            .preemption()
+                            .exempt()),
                 "a rule protects it",
                 victim);
             require(evicted.add(victim.id().uid()), "evicted for two", victim);
             require(holder.version() == victim.version(), "not the version looked at", victim);
             require(holder.priority() == victim.priority(), "not its priority", victim);
-            permitted(preemption, holder, victim, world.tree());
+            if (!migrates) {
+              permitted(preemption, holder, victim, world.tree());
+            }
           }
-          if (i == 0) {
+          if (i == 0 && !migrates) {
             noneTooMany(preemption, world, holders);
           }
         }
       }
     }
+  }
+
+  /** Whether a variant takes the place of another one, which the naive engine judges. */
+  static boolean isMigration(Preemption preemption) {
+    return preemption.victims().values().stream()
+        .allMatch(victim -> victim.reason() == PreemptionReason.FLAVOR_MIGRATION);
   }
 
   /** Nobody is given more than the tree allows, with all who are on their way out still there. */

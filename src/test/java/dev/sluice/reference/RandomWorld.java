@@ -1,8 +1,10 @@
 package dev.sluice.reference;
 
+import dev.sluice.core.model.LabelSelector.LabelRequirement;
 import dev.sluice.core.model.LocalQueueId;
 import dev.sluice.core.model.NodeConstraints;
 import dev.sluice.core.model.PendingWorkload.JobSlice;
+import dev.sluice.core.model.PendingWorkload.Variant;
 import dev.sluice.core.model.PodSetRequest;
 import dev.sluice.core.model.RequestShape;
 import dev.sluice.core.model.SchedulerEvent;
@@ -39,7 +41,9 @@ final class RandomWorld {
     /** Some get ready, some don't. */
     GET_READY,
     /** Many Workloads are slices of elastic jobs. */
-    SLICES
+    SLICES,
+    /** Many Workloads are variants of few requests. */
+    VARIANTS
   }
 
   RandomWorld(long seed, boolean cohorts, boolean preempting, Pods pods) {
@@ -284,6 +288,39 @@ final class RandomWorld {
         false);
   }
 
+  /** A nomination of one of few requests for one flavor, which may take the place of another. */
+  private Step.Submit submitVariant() {
+    int number = number();
+    int place = number % 4;
+    JobSlice variant =
+        JobSlice.variant(
+            "parent-" + number / 4, "w" + number, new Variant(place, number / 4 % 3 > 0));
+    NodeConstraints inFlavor =
+        new NodeConstraints(
+            Map.of(),
+            List.of(
+                List.of(
+                    new LabelRequirement(
+                        NodeConstraints.VARIANT,
+                        LabelRequirement.Operator.IN,
+                        List.of("f-" + place % size.flavors())))),
+            List.of());
+    RequestShape shape = ofClass(size.topologies() ? nodes.slice(number / 4) : shapes.shape());
+    return new Step.Submit(
+        number,
+        "ns-0",
+        "lq-" + number / 4 % size.queues(),
+        shape
+            .withPodSets(shape.podSets().stream().map(podSet -> podSet.with(inFlavor)).toList())
+            .withSlice(Optional.of(variant)),
+        dice.below(3),
+        dice.below(20),
+        false,
+        0,
+        false,
+        size.gated() && dice.chance(40));
+  }
+
   /** The request of a Workload of some priority class. */
   private RequestShape ofClass(RequestShape shape) {
     return size.protecting() ? shape.withPreemption(RandomRules.ofClass(dice)) : shape;
@@ -292,6 +329,9 @@ final class RandomWorld {
   private Step.Submit submit() {
     if (size.elastic() && dice.chance(70)) {
       return submitSlice();
+    }
+    if (size.pods() == Pods.VARIANTS && dice.chance(70)) {
+      return submitVariant();
     }
     return new Step.Submit(
         number(),

@@ -3,9 +3,11 @@ package dev.sluice.reference;
 import dev.sluice.core.model.ClusterQueueSpec;
 import dev.sluice.core.model.ClusterQueueSpec.PreemptionPolicies.ReclaimWithinCohort;
 import dev.sluice.core.model.ClusterQueueSpec.ScanProgress;
+import dev.sluice.core.model.Decision.PreemptionReason;
 import dev.sluice.core.model.FairSharing;
 import dev.sluice.core.model.FlavorResource;
 import dev.sluice.core.model.PendingWorkload;
+import dev.sluice.core.model.PendingWorkload.JobSlice;
 import dev.sluice.core.model.PendingWorkload.ReplacedSlice;
 import dev.sluice.core.model.PodSetAssignment;
 import dev.sluice.core.model.PreemptionHistory;
@@ -77,6 +79,9 @@ final class ReferenceCycle {
 
   /** How often something changed in the tree of each queue before this cycle. */
   private final Map<String, Long> changesBefore = new HashMap<>();
+
+  /** The requests of which a variant got quota in this cycle, or another one's place. */
+  private final Set<String> decidedRequests = new HashSet<>();
 
   private static final int MOST_REFILLS = 8;
 
@@ -400,6 +405,10 @@ final class ReferenceCycle {
       nominated = nominator.consider(entry, queue, planned, Map.of(), first.result().flavors());
     }
     Result result = nominated.result();
+    if (!nominated.inVain() && decidedRequests.contains(request(entry))) {
+      asBefore(entry);
+      return Optional.empty(); // another variant got the quota
+    }
     if (nominated.inVain()) {
       if (reserves(nominated)) {
         planned
@@ -449,7 +458,30 @@ final class ReferenceCycle {
       return Optional.empty();
     }
     plan(nominated);
-    return result.mode() == Mode.FIT ? Optional.of(admit(nominated)) : preempt(nominated);
+    if (result.mode() == Mode.FIT && !request(entry).isEmpty()) {
+      decidedRequests.add(request(entry));
+    }
+    List<Victim> victims =
+        result.mode() == Mode.FIT ? variantsWithQuota(entry) : nominated.victims();
+    return victims.isEmpty() ? Optional.of(admit(nominated)) : preempt(nominated, victims);
+  }
+
+  /** The request that one is a variant of; empty if it is none. */
+  private static String request(ReferenceEntry entry) {
+    return entry.slice.filter(slice -> slice.variant().isPresent()).map(JobSlice::job).orElse("");
+  }
+
+  /** Who makes way for a preferred variant that fits. */
+  private List<Victim> variantsWithQuota(ReferenceEntry entry) {
+    Set<String> uids =
+        ReferenceSlices.othersWithQuota(world, entry)
+            .map(other -> other.id.uid())
+            .collect(Collectors.toSet());
+    return planned.holders().stream()
+        .filter(holder -> uids.contains(holder.id().uid()))
+        .filter(holder -> world.queues.containsKey(holder.queue()))
+        .map(holder -> new Victim(holder, PreemptionReason.FLAVOR_MIGRATION))
+        .toList();
   }
 
   /**
@@ -567,11 +599,11 @@ final class ReferenceCycle {
     return new Admission(entry.id, workload.version(), queue, result.podSets());
   }
 
-  private Optional<Decided> preempt(ReferenceNominated nominated) {
+  private Optional<Decided> preempt(ReferenceNominated nominated, List<Victim> victims) {
     ReferenceEntry entry = nominated.entry();
     String queue = nominated.queue().name();
     Map<String, Decided.Victim> evicted = new TreeMap<>();
-    for (Victim victim : nominated.victims()) {
+    for (Victim victim : victims) {
       ReferenceHolder holder = victim.holder();
       gone.add(holder);
       if (!holder.evicted()) {

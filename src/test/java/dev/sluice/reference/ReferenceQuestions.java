@@ -126,6 +126,7 @@ final class ReferenceQuestions {
                     !entry.workload().gated()
                         || entry.workload().shape().podSets().getFirst().spare() == 0)
             .filter(entry -> fitsNow(entry, queue))
+            .filter(entry -> ReferenceSlices.othersWithQuota(world, entry).findAny().isEmpty())
             .filter(
                 entry ->
                     !world.queuesWithTopologies().contains(queue.name())

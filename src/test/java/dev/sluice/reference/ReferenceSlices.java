@@ -4,6 +4,7 @@ import dev.sluice.core.model.FlavorResource;
 import dev.sluice.core.model.LocalQueueId;
 import dev.sluice.core.model.PendingWorkload.JobSlice;
 import dev.sluice.core.model.PendingWorkload.ReplacedSlice;
+import dev.sluice.core.model.PendingWorkload.Variant;
 import dev.sluice.core.model.PodSetAssignment;
 import dev.sluice.reference.ReferenceEntry.Holding;
 import java.util.HashSet;
@@ -14,10 +15,12 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.function.Consumer;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Slices of elastic jobs that replace one another (docs/elastic-jobs.md#what-the-engine-charges).
+ * Slices of elastic jobs that replace one another (docs/elastic-jobs.md#what-the-engine-charges),
+ * and variants of one request, of which one has quota (docs/concurrent-admission.md).
  */
 final class ReferenceSlices {
 
@@ -72,7 +75,9 @@ final class ReferenceSlices {
       }
       if (entry.waits()) {
         Optional<ReplacedSlice> slice = slice(entry, replaced);
-        boolean waits = replaced != null && (!isSettled(replaced) || replaced.holder().evicted());
+        boolean waits =
+            (replaced != null && (!isSettled(replaced) || replaced.holder().evicted()))
+                || othersWithQuota(world, entry).anyMatch(other -> !mayReplace(entry, other));
         if (!slice.equals(entry.replaced) || waits != entry.waitsForSlice) {
           entry.replaced = slice;
           entry.waitsForSlice = waits;
@@ -80,6 +85,29 @@ final class ReferenceSlices {
         }
       }
     }
+  }
+
+  /** The variants of the same request that have quota. */
+  static Stream<ReferenceEntry> othersWithQuota(ReferenceQueues world, ReferenceEntry entry) {
+    return entry.slice.filter(own -> own.variant().isPresent()).stream()
+        .flatMap(
+            own ->
+                world.workloads.values().stream()
+                    .filter(other -> other != entry && other.holding != null)
+                    .filter(other -> other.id.namespace().equals(entry.id.namespace()))
+                    .filter(
+                        other ->
+                            other
+                                .slice
+                                .filter(slice -> slice.variant().isPresent())
+                                .filter(slice -> slice.job().equals(own.job()))
+                                .isPresent()));
+  }
+
+  private static boolean mayReplace(ReferenceEntry entry, ReferenceEntry other) {
+    Variant own = entry.slice.orElseThrow().variant().orElseThrow();
+    Variant held = other.slice.orElseThrow().variant().orElseThrow();
+    return own.attracts() && own.place() < held.place();
   }
 
   private static boolean isSettled(ReferenceEntry entry) {

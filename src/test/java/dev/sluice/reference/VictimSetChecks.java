@@ -41,7 +41,9 @@ final class VictimSetChecks {
   void check(List<Decided> decided) {
     ReferenceSnapshot world = before.snapshot();
     for (Decided each : decided) {
-      if (each instanceof Preemption preemption && undisturbed(preemption, decided, world)) {
+      if (each instanceof Preemption preemption
+          && !PreemptionChecks.isMigration(preemption)
+          && undisturbed(preemption, decided, world)) {
         PendingWorkload preemptor = before.pendingOf(preemption.id().uid()).orElseThrow();
         if (preemptor.shape().podSets().size() == 1
             && !preemptor.shape().podSets().getFirst().topology().isExplicit()

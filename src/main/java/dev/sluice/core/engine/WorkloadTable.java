@@ -369,8 +369,10 @@ final class WorkloadTable {
       quotaAccounting.set(entry, null, false);
     }
     List<WorkloadEntry> former = slices.laterThan(entry);
+    List<WorkloadEntry> siblings = slices.siblings(entry);
     slices.known(entry, slice);
     shareAnew(former);
+    siblings.forEach(this::requeue);
     shareAnew(slices.laterThan(entry));
   }
 

@@ -63,7 +63,7 @@ public final class SchedulingCycle {
   private final List<CycleStatistics.Recomputation> recomputations = new ArrayList<>();
   private final List<CycleStatistics.RuleUse> ruleUses = new ArrayList<>();
   private Admissions admissions = Admissions.NONE;
-  private final Set<String> admittedFamilies = new HashSet<>();
+  private final Set<String> decidedFamilies = new HashSet<>();
   private boolean stopped;
 
   /**
@@ -191,7 +191,7 @@ public final class SchedulingCycle {
       if (!fitsBesideHeads(entry)) {
         return closed.isEmpty() ? Fit.NOT_NOW : Fit.NOT_THIS_ONE;
       }
-      if (admittedFamilies.contains(family(workload))
+      if (decidedFamilies.contains(family(workload))
           || !movesFrom(workload).isEmpty()
           || budgets.of(workload, queue, entry.assignment(), List.of()).isPresent()) {
         return Fit.NOT_THIS_ONE;
@@ -403,7 +403,7 @@ public final class SchedulingCycle {
   }
 
   private CycleOutcome admitOrReserveAsNominated(NominatedWorkload entry) {
-    if (admittedFamilies.contains(family(entry.item()))) {
+    if (decidedFamilies.contains(family(entry.item()))) {
       return notProcessed(entry);
     }
     Optional<Explanation> overBudget =
@@ -435,6 +435,7 @@ public final class SchedulingCycle {
     }
     List<PreemptionTarget> siblings = movesFrom(entry.item());
     if (!siblings.isEmpty()) {
+      decided(entry.item());
       return awaitPreemption(entry, siblings);
     }
     if (admissions == Admissions.ONE) {
@@ -458,11 +459,16 @@ public final class SchedulingCycle {
         .orElse("");
   }
 
-  private CycleOutcome.Admitted admit(NominatedWorkload entry) {
-    String family = family(entry.item());
+  /** Records that a variant gets quota, or another one's place: no other one does in this cycle. */
+  private void decided(QueuedWorkload workload) {
+    String family = family(workload);
     if (!family.isEmpty()) {
-      admittedFamilies.add(family);
+      decidedFamilies.add(family);
     }
+  }
+
+  private CycleOutcome.Admitted admit(NominatedWorkload entry) {
+    decided(entry.item());
     QuotaNode node = entry.queue().node();
     for (PairAmount request : entry.assignment().usage()) {
       node.add(request.pair(), request.amount());
