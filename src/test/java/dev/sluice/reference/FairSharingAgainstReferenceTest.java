@@ -89,6 +89,16 @@ class FairSharingAgainstReferenceTest {
         (seed, length) -> PressedWorld.configured(seed, true).stepsAndMore(length));
   }
 
+  /** Changes of 0.20, section 5. */
+  @Test
+  void quotasThatFollowCapacityAreSharedTheSame() {
+    play(
+        "fair sharing of capacity that changes",
+        6_000,
+        (seed, length) ->
+            CapacityWorld.steps(seed, RandomWorld.weighted(seed, Pods.ALL).steps(length)));
+  }
+
   @Test
   void flavorsAreTriedInTheOrderOfCostWhereQueuesShare() {
     play(

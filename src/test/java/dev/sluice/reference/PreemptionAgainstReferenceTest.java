@@ -68,6 +68,16 @@ class PreemptionAgainstReferenceTest {
         (seed, length) -> PressedWorld.configured(seed, false).stepsAndMore(length));
   }
 
+  /** Changes of 0.20, section 5. */
+  @Test
+  void quotasThatFollowCapacityAreTheSame() {
+    play(
+        "preemption and capacity that changes",
+        10_000,
+        (seed, length) ->
+            CapacityWorld.steps(seed, new RandomWorld(seed, true, true).steps(length)));
+  }
+
   @Test
   void flavorsAreTriedInTheOrderOfCostWhereOthersArePreempted() {
     play(

@@ -160,6 +160,17 @@ class VariantsTest {
   }
 
   @Test
+  void whoIsNoVariantAnyMoreHoldsNoOtherBack() {
+    world.queue("q", "", quota("f", 10), quota("g", 10), quota("h", 10));
+    reserving("a", "f", 6, false, false);
+    submit("a", "g", 6, false);
+    assertThat(world.admitted()).isEmpty();
+
+    world.submit("a-f", "q", SchedulerFixture.shape(6), 0);
+    assertThat(world.admitted()).containsExactlyInAnyOrder("a-f", "a-g");
+  }
+
+  @Test
   void familiesDontMeet() {
     world.queue("q", "", quota("f", 10), quota("g", 10), quota("h", 10));
     submit("a", "f", 6, false);
