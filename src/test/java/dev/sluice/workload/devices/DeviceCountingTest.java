@@ -358,6 +358,99 @@ class DeviceCountingTest {
     assertThat(charge.amounts()).isEqualTo(Map.of("memory", charged));
   }
 
+  /**
+   * Scheduling semantics, section 14: random claims, templates, selectors and counters against the
+   * rule written down once more.
+   */
+  @Test
+  void randomClaimsChargeWhatTheirRequestsAddUpTo() {
+    long steps = Long.getLong("sluice.property.steps", 2_000);
+    Random random = new Random(Long.getLong("sluice.property.seed", 1));
+    List<DeviceClassMapping> mappings =
+        List.of(
+            new DeviceClassMapping("gpus", List.of("gpu", "large"), List.of()),
+            new DeviceClassMapping("nics", List.of("nic"), List.of()),
+            new DeviceClassMapping("memory", List.of("part"), MEMORY.sources()));
+    long[] memory = {10L << 30, (20L << 30) + (512L << 20), 0};
+    for (long step = 0; step < steps; step++) {
+      GivenDevices devices = given().withClass("{metadata: {name: part}}").slice(SLICES);
+      List<Map<String, Long>> charged = new ArrayList<>();
+      List<Boolean> there = new ArrayList<>();
+      List<String> texts = new ArrayList<>();
+      for (int template = 0; template < 3; template++) {
+        Map<String, Long> sum = new TreeMap<>();
+        boolean all = true;
+        List<String> requests = new ArrayList<>();
+        for (int request = 0; request <= random.nextInt(3); request++) {
+          String name = List.of("gpu", "large", "nic", "part").get(random.nextInt(4));
+          int count = 1 + random.nextInt(4);
+          int least = random.nextInt(5);
+          boolean admin = random.nextInt(10) == 0;
+          requests.add(
+              "{name: r%d, exactly: {deviceClassName: %s%s%s%s}}"
+                  .formatted(
+                      request,
+                      name,
+                      count == 1 ? "" : ", count: " + count,
+                      admin ? ", adminAccess: true" : "",
+                      least == 0
+                          ? ""
+                          : ", selectors: [{cel: {expression: 'device.attributes[\"d.com\"].size >="
+                              + " %d'}}]".formatted(least)));
+          if (admin) {
+            continue;
+          }
+          long most = 0;
+          int matching = 0;
+          for (int size = 1; size <= 3; size++) {
+            if (size >= least) {
+              matching++;
+              most = Math.max(most, memory[size - 1]);
+            }
+          }
+          boolean counters = name.equals("part");
+          all &= matching >= count || (least == 0 && !counters);
+          sum.merge(
+              counters ? "memory" : name.equals("nic") ? "nics" : "gpus",
+              counters ? most * count : count,
+              Long::sum);
+        }
+        String text =
+            "{metadata: {name: t%d, namespace: team}, spec: {spec: {devices: {requests: %s}}}}"
+                .formatted(template, requests);
+        devices.template(text);
+        texts.add(text);
+        sum.values().removeIf(amount -> amount == 0);
+        charged.add(sum);
+        there.add(all);
+      }
+      Map<String, Long> expected = new TreeMap<>();
+      boolean resolved = true;
+      List<String> claims = new ArrayList<>();
+      for (int claim = 0; claim <= random.nextInt(3); claim++) {
+        int template = random.nextInt(3);
+        claims.add("{name: c%d, resourceClaimTemplateName: t%d}".formatted(claim, template));
+        charged
+            .get(template)
+            .forEach((resource, amount) -> expected.merge(resource, amount, Long::sum));
+        resolved &= there.get(template);
+      }
+      DeviceCharge charge =
+          charge(
+              devices,
+              "{resourceClaims: %s}".formatted(claims),
+              mappings.toArray(DeviceClassMapping[]::new));
+      String what = "step %d: %s of %s".formatted(step, claims, texts);
+      assertThat(charge.defects()).as(what).isEmpty();
+      assertThat(charge.unresolved().isEmpty()).as(what).isEqualTo(resolved);
+      if (resolved) {
+        Map<String, Long> amounts = new TreeMap<>(charge.amounts());
+        amounts.values().removeIf(amount -> amount == 0);
+        assertThat(amounts).as(what).isEqualTo(expected);
+      }
+    }
+  }
+
   private static DeviceCharge chargeCapacity(String device, String requests, int count) {
     GivenDevices devices =
         given(
