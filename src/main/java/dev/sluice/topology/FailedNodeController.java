@@ -1,6 +1,5 @@
 package dev.sluice.topology;
 
-import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.sluice.core.model.ResourceAmounts;
@@ -20,6 +19,7 @@ import dev.sluice.workload.record.CachedWorkload;
 import dev.sluice.workload.record.WorkloadListener;
 import dev.sluice.workload.record.WorkloadLister;
 import dev.sluice.workload.status.NodeFailures;
+import dev.sluice.workload.status.Variants;
 import dev.sluice.workload.writing.WorkloadWriter;
 import java.time.Duration;
 import java.time.Instant;
@@ -141,6 +141,10 @@ public final class FailedNodeController implements WorkloadListener, AutoCloseab
       return Optional.empty();
     }
     CachedWorkload workload = found.get();
+    if (Variants.isVariant(workload)) {
+      // Its pods are those of its parent, and so are the nodes that fail.
+      return Optional.empty();
+    }
     PodStore.Key ofPods = PodOwners.keyOf(workload);
     if (!mayRun(workload)) {
       return endUnadmitted(ofPods);
@@ -249,10 +253,7 @@ public final class FailedNodeController implements WorkloadListener, AutoCloseab
 
   private Optional<Duration> list(CachedWorkload workload, List<String> unhealthy)
       throws InterruptedException {
-    ObjectNode status = JsonNodeFactory.instance.objectNode();
-    ArrayNode nodes = status.putArray("unhealthyNodes");
-    unhealthy.forEach(node -> nodes.addObject().put("name", node));
-    if (!write(workload, status)) {
+    if (!write(workload, NodeFailures.list(JsonNodeFactory.instance.objectNode(), unhealthy))) {
       return Optional.of(AGAIN);
     }
     LOG.info("workload={} unhealthyNodes={}", name(workload), unhealthy);

@@ -5,6 +5,8 @@ import static org.awaitility.Awaitility.await;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.sluice.api.conversion.TopologyAssignmentCodec;
+import dev.sluice.lab.controlplane.NodeGroup;
 import dev.sluice.lab.process.OperatorProcess;
 import dev.sluice.lab.process.OperatorSettings;
 import dev.sluice.testing.ControlPlaneTest;
@@ -130,6 +132,78 @@ class ConcurrentAdmissionIT {
     } finally {
       operator.close();
     }
+  }
+
+  private static final String PLACES =
+      """
+      apiVersion: kueue.x-k8s.io/v1beta2
+      kind: Topology
+      metadata: {name: "hosts-${suffix}"}
+      spec: {levels: [{nodeLabel: kubernetes.io/hostname}]}
+      ---
+      apiVersion: kueue.x-k8s.io/v1beta2
+      kind: ResourceFlavor
+      metadata: {name: "placed-${suffix}"}
+      spec: {nodeLabels: {pool: "pool-${suffix}"}, topologyName: "hosts-${suffix}"}
+      ---
+      apiVersion: kueue.x-k8s.io/v1beta2
+      kind: ClusterQueue
+      metadata: {name: "places-${suffix}"}
+      spec:
+        namespaceSelector: {}
+        queueingStrategy: BestEffortFIFO
+        concurrentAdmissionPolicy: {migration: {mode: TryPreferredFlavors}}
+        resourceGroups:
+        - coveredResources: [cpu]
+          flavors:
+          - {name: "placed-${suffix}", resources: [{name: cpu, nominalQuota: 10}]}
+      ---
+      apiVersion: kueue.x-k8s.io/v1beta2
+      kind: LocalQueue
+      metadata: {name: tried}
+      spec: {clusterQueue: "places-${suffix}"}
+      """;
+
+  /** The variant hears of the node that its parent lost, and the parent gets the new place. */
+  @Test
+  void aLostNodeIsReplaced(TestCluster cluster) {
+    cluster.createNodes(
+        NodeGroup.plentiful(cluster.name("place"), 2).withLabel("pool", cluster.name("pool")));
+    OperatorSettings settings = OperatorSettings.onFreePorts(new SecureRandom()).withShortLease();
+    try (OperatorProcess operator = start(cluster, settings)) {
+      cluster.applyText(PLACES);
+      submit(cluster, "placed");
+      awaitRunsIn(cluster, "placed", "placed");
+      String lost = host(parent(cluster, "placed").orElseThrow());
+      assertThat(lost).startsWith(cluster.name("place"));
+      assertThat(host(variant(cluster, "placed", "placed").orElseThrow())).isEqualTo(lost);
+
+      cluster.client().nodes().withName(lost).withGracePeriod(0).delete();
+      await("another node")
+          .atMost(LIMIT)
+          .untilAsserted(
+              () -> {
+                JsonNode parent = parent(cluster, "placed").orElseThrow();
+                JsonNode variant = variant(cluster, "placed", "placed").orElseThrow();
+                assertThat(host(parent)).startsWith(cluster.name("place")).isNotEqualTo(lost);
+                assertThat(host(variant)).isEqualTo(host(parent));
+                assertThat(parent.at("/status/unhealthyNodes")).isEmpty();
+                assertThat(variant.at("/status/unhealthyNodes")).isEmpty();
+              });
+      awaitRunsIn(cluster, "placed", "placed");
+      assertThat(evictions(parent(cluster, "placed").orElseThrow())).isEmpty();
+      assertThat(operator.stop()).isTrue();
+    }
+  }
+
+  /** The first node of an assignment. */
+  private static String host(JsonNode workload) {
+    return TopologyAssignmentCodec.decode(
+            workload.at("/status/admission/podSetAssignments/0/topologyAssignment"))
+        .domains()
+        .getFirst()
+        .values()
+        .getLast();
   }
 
   /** What an operator writes that is killed before it gives the parent its admission. */

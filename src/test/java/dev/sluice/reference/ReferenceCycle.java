@@ -463,7 +463,10 @@ final class ReferenceCycle {
     }
     List<Victim> victims =
         result.mode() == Mode.FIT ? variantsWithQuota(entry) : nominated.victims();
-    return victims.isEmpty() ? Optional.of(admit(nominated)) : preempt(nominated, victims);
+    return victims.isEmpty()
+        ? Optional.of(admit(nominated))
+        : preempt(
+            nominated, victims.stream().filter(victim -> !gone.contains(victim.holder())).toList());
   }
 
   /** The request that one is a variant of; empty if it is none. */

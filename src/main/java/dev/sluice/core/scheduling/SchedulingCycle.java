@@ -436,7 +436,10 @@ public final class SchedulingCycle {
     List<PreemptionTarget> siblings = movesFrom(entry.item());
     if (!siblings.isEmpty()) {
       decided(entry.item());
-      return awaitPreemption(entry, siblings);
+      // One that is evicted for another head makes way, too, but not twice.
+      return awaitPreemption(
+          entry,
+          siblings.stream().filter(each -> !cycleReservations.overlaps(List.of(each))).toList());
     }
     if (admissions == Admissions.ONE) {
       admissions = Admissions.NONE;

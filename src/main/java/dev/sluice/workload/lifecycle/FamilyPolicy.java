@@ -4,6 +4,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.sluice.api.KueueConstants;
+import dev.sluice.core.model.TopologyAssignment;
 import dev.sluice.workload.lifecycle.LifecycleAction.EventSpec;
 import dev.sluice.workload.record.CachedWorkload;
 import dev.sluice.workload.record.CachedWorkload.Assignment;
@@ -11,6 +12,7 @@ import dev.sluice.workload.record.CachedWorkload.Condition;
 import dev.sluice.workload.record.CachedWorkload.Gate;
 import dev.sluice.workload.status.AdmissionPatches;
 import dev.sluice.workload.status.Evictions;
+import dev.sluice.workload.status.NodeFailures;
 import dev.sluice.workload.status.PodsReady;
 import dev.sluice.workload.status.PreemptionGates;
 import dev.sluice.workload.status.StatusPatch;
@@ -19,7 +21,9 @@ import dev.sluice.workload.status.VariantPolicy.Changes;
 import dev.sluice.workload.status.Variants;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.function.Predicate;
@@ -252,7 +256,39 @@ final class FamilyPolicy {
       Condition evicted = parent.status().condition("Evicted").orElseThrow();
       return Optional.of(evict(variant, evicted.reason(), evicted.message()));
     }
-    return podsReady(variant);
+    return replaced(variant).or(() -> podsReady(variant));
+  }
+
+  /**
+   * Nodes fail under the pods, which are the parent's, and other ones are found for the variant,
+   * which has the quota: it hears of the nodes, and the parent gets the places.
+   */
+  private Optional<Write> replaced(CachedWorkload variant) {
+    Map<String, TopologyAssignment> places = places(variant);
+    List<String> failed = parent.status().unhealthyNodes();
+    List<String> known = variant.status().unhealthyNodes();
+    if (parent.evicted()) {
+      return Optional.empty();
+    }
+    if (!places.equals(places(parent))) {
+      ObjectNode moved = NodeFailures.list(AdmissionPatches.placed(parent, places), known);
+      return Optional.of(new Write.Status(parent, moved, Optional.empty()));
+    }
+    return failed.equals(known)
+        ? Optional.empty()
+        : Optional.of(
+            new Write.Status(
+                variant,
+                NodeFailures.list(JsonNodeFactory.instance.objectNode(), failed),
+                Optional.empty()));
+  }
+
+  private static Map<String, TopologyAssignment> places(CachedWorkload workload) {
+    Map<String, TopologyAssignment> places = new HashMap<>();
+    for (Assignment assignment : workload.assignments()) {
+      assignment.topology().ifPresent(found -> places.put(assignment.name(), found));
+    }
+    return places;
   }
 
   /** Whether a limit was exceeded, such as that of requeuing: the request isn't tried again. */

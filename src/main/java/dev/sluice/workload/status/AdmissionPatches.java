@@ -160,10 +160,11 @@ public final class AdmissionPatches {
   public static ObjectNode placed(CachedWorkload workload, PlacementDecision.Place decision) {
     ObjectNode status = JsonNodeFactory.instance.objectNode();
     if (!workload.status().unhealthyNodes().isEmpty()) {
-      ArrayNode unhealthy = status.putArray("unhealthyNodes");
-      workload.status().unhealthyNodes().stream()
-          .filter(node -> !decision.lostNodes().contains(node))
-          .forEach(node -> unhealthy.addObject().put("name", node));
+      NodeFailures.list(
+          status,
+          workload.status().unhealthyNodes().stream()
+              .filter(node -> !decision.lostNodes().contains(node))
+              .toList());
     }
     List<PodSetTopology> places =
         decision.podSets().stream().map(PodSetAssignment::topology).toList();

@@ -30,8 +30,27 @@ class FamilyPolicyTest {
   private static final String QUOTA =
       """
       "admission": {"clusterQueue": "q", "podSetAssignments": [
-        {"name": "main", "count": 1, "flavors": {"cpu": "%s"}, "resourceUsage": {"cpu": "1"}}]},
+        {"name": "main", "count": 1, "flavors": {"cpu": "%s"}, "resourceUsage": {"cpu": "1"}%s}]},
       """;
+
+  private static final String PLACES =
+      """
+      , "topologyAssignment": {"levels": ["kubernetes.io/hostname"],
+         "domains": [{"values": ["%s"], "count": 1}]}
+      """;
+
+  /**
+   * The quota of a flavor; after an {@code @} the node of its pod, after a {@code !} a failed one.
+   */
+  private static String quota(String flavor) {
+    String[] parts = flavor.split("[@!]");
+    return flavor.isEmpty()
+        ? ""
+        : QUOTA.formatted(parts[0], parts.length > 1 ? PLACES.formatted(parts[1]) : "")
+            + (parts.length > 2
+                ? "\"unhealthyNodes\": [{\"name\": \"%s\"}],".formatted(parts[2])
+                : "");
+  }
 
   /** A Workload with some of its conditions True, for a reason. */
   private static CachedWorkload workload(
@@ -56,13 +75,7 @@ class FamilyPolicyTest {
            "template": {"spec": {"containers": [{"name": "c", "image": "i"}]}}}]},
          "status": {%s "conditions": [%s]}}
         """
-            .formatted(
-                name,
-                name,
-                metadata,
-                count,
-                flavor.isEmpty() ? "" : QUOTA.formatted(flavor),
-                written);
+            .formatted(name, name, metadata, count, quota(flavor), written);
     try {
       return PARSER.parse(json.getBytes(StandardCharsets.UTF_8));
     } catch (IOException e) {
@@ -80,14 +93,15 @@ class FamilyPolicyTest {
   }
 
   private static CachedWorkload variant(String of, int count, boolean quota, String... conditions) {
+    String flavor = of.split("@", 2)[0];
     return workload(
-        of,
+        flavor,
         """
         "annotations": {"kueue.x-k8s.io/workload-allowed-resource-flavors": "%s"},
         "ownerReferences": [{"apiVersion": "kueue.x-k8s.io/v1beta2", "kind": "Workload",
           "name": "p", "uid": "uid-p", "controller": true}]
         """
-            .formatted(of),
+            .formatted(flavor),
         count,
         quota ? of : "",
         conditions);
@@ -189,6 +203,35 @@ class FamilyPolicyTest {
                 variant("spot", 1, true, ADMITTED)))
         .startsWith("reserved ")
         .contains("\"reason\":\"ConcurrentAdmission\"");
+  }
+
+  /** The nodes of the pods are the parent's; other ones are found for the variant. */
+  @Test
+  void theVariantHearsOfFailedNodesAndTheParentGetsItsOtherPlaces() {
+    CachedWorkload waits = variant("reserved", 1, false);
+    String allWell = "reserved {\"spec\":{\"active\":false}}";
+
+    assertThat(decided(parent("spot@n1", ADMITTED), waits, variant("spot@n1", 1, true, ADMITTED)))
+        .isEqualTo(allWell);
+    assertThat(
+            decided(parent("spot@n1!n1", ADMITTED), waits, variant("spot@n1", 1, true, ADMITTED)))
+        .isEqualTo("spot {\"unhealthyNodes\":[{\"name\":\"n1\"}]}");
+    assertThat(
+            decided(
+                parent("spot@n1!n1", ADMITTED), waits, variant("spot@n1!n1", 1, true, ADMITTED)))
+        .isEqualTo(allWell);
+    assertThat(
+            decided(parent("spot@n1!n1", ADMITTED), waits, variant("spot@n2", 1, true, ADMITTED)))
+        .startsWith("p {\"admission\":")
+        .contains("n2")
+        .doesNotContain("n1")
+        .endsWith("\"unhealthyNodes\":[]}");
+    // the node is well again before another one was found
+    assertThat(
+            decided(parent("spot@n1", ADMITTED), waits, variant("spot@n1!n1", 1, true, ADMITTED)))
+        .isEqualTo("spot {\"unhealthyNodes\":[]}");
+    assertThat(decided(parent("spot@n1!n1", EVICTED), waits, variant("spot@n1", 1, true, EVICTED)))
+        .isEqualTo(allWell);
   }
 
   @Test
