@@ -139,6 +139,16 @@ class TopologyIT {
         group(cluster, name, "24%");
         racked.awaitRunning(name, 1);
       }
+      group(cluster, "idle", "example.com/zone", "24%");
+      racked.awaitRunning("idle", 1);
+      String idle = racked.jobs().workloadOf(RackedCluster.JOB, "idle");
+      RackedCluster.eventually(
+          "a rule of no level to be told of " + idle,
+          () ->
+              assertThat(
+                      racked.condition(idle, "TopologySpreadKeyNotFound").path("status").asText())
+                  .isEqualTo("True"));
+      racked.jobs().delete(RackedCluster.JOB, "idle");
     }
     try (LocalOperator _ =
         LocalOperator.start("operator-of-groups-again", cluster.kubeconfig(), settings)) {
@@ -158,6 +168,8 @@ class TopologyIT {
                   .contains(
                       "4 of the domains of example.com/rack",
                       "take no other group: each has more than 24 % of the 4 that are spread"));
+      assertThat(racked.condition(waiting, "QuotaReserved").path("reason").asText())
+          .isEqualTo("TopologySpreadConstraintNotMet");
       racked.jobs().delete(RackedCluster.JOB, "g2");
       assertThat(racks(racked, racked.awaitRunning("g5", 1))).containsExactly(racks.get(1));
     }
@@ -165,6 +177,10 @@ class TopologyIT {
 
   /** A Job of one pod, which is a group of the service {@code model}. */
   private static void group(TestCluster cluster, String name, String maxShare) {
+    group(cluster, name, "example.com/rack", maxShare);
+  }
+
+  private static void group(TestCluster cluster, String name, String key, String maxShare) {
     cluster.applyText(
         """
         apiVersion: batch/v1
@@ -183,13 +199,13 @@ class TopologyIT {
                 kueue.x-k8s.io/podset-required-topology: example.com/rack
                 kueue.x-k8s.io/podset-topology-spreading: >-
                   {"workloadLabelSelectors": [{"key": "app", "operator": "In", "values": ["model"]}],
-                   "rules": [{"topologyKey": "example.com/rack", "maxShareAllowingPlacement": "%s"}]}
+                   "rules": [{"topologyKey": "%s", "maxShareAllowingPlacement": "%s"}]}
             spec:
               restartPolicy: Never
               containers:
               - {name: main, image: none, resources: {requests: {cpu: "1"}}}
         """
-            .formatted(name, maxShare));
+            .formatted(name, key, maxShare));
   }
 
   @Test

@@ -14,6 +14,8 @@ import dev.sluice.queues.cache.QueueStateNotifier;
 import dev.sluice.workload.lifecycle.QueueLookup;
 import dev.sluice.workload.lifecycle.VariantLifecycle;
 import dev.sluice.workload.lifecycle.WorkloadLifecycle;
+import dev.sluice.workload.status.IdleSpreading;
+import java.util.Map;
 import java.util.Optional;
 
 /** The life cycle of Workloads beside admission: holds, checks, readiness of pods, retention. */
@@ -32,6 +34,7 @@ public final class WorkloadLifecycleModule implements OperatorModule {
     AttendedKinds attended = new AttendedKinds(context);
     CachedQueues queues = new CachedQueues(informers.caches());
     boolean ages = context.isEnabled(FeatureGate.PRIORITY_BOOST);
+    boolean spreads = context.isEnabled(FeatureGate.TAS_TOPOLOGY_SPREADING);
     lifecycle =
         new WorkloadLifecycle(
             workloads.cache(),
@@ -42,7 +45,11 @@ public final class WorkloadLifecycleModule implements OperatorModule {
                         workload.quotaReserved()
                             ? Optional.empty()
                             : scheduler.translator().unresolvedDevices(workload))
-                    .withUnscheduledPods(accounting.hasUnscheduledPods(workload)),
+                    .withUnscheduledPods(accounting.hasUnscheduledPods(workload))
+                    .withIdleSpreading(
+                        spreads && IdleSpreading.mayBe(workload)
+                            ? IdleSpreading.of(workload, informers.caches()::levels)
+                            : Map.of()),
             context
                 .options()
                 .lifecycle()

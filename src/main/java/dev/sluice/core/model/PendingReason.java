@@ -9,6 +9,7 @@ public enum PendingReason {
   WAITING_FOR_PREEMPTED_WORKLOADS("WaitingForPreemptedWorkloads"),
   WAITING_FOR_PODS_READY("WaitingForPodsReady"),
   TOPOLOGY_PLACEMENT_FAILED("TopologyPlacementFailed"),
+  TOPOLOGY_SPREAD_CONSTRAINT_NOT_MET("TopologySpreadConstraintNotMet"),
   WAITING_FOR_QUOTA("WaitingForQuota"),
   EXCEEDS_MAX_QUOTA("ExceedsMaxQuota"),
   NO_MATCHING_FLAVOR("NoMatchingFlavor"),

@@ -104,9 +104,11 @@ public final class CycleExplanations {
     return new Explanation(
         reason != null
             ? reason
-            : minimum.places().lacking()
-                ? PendingReason.TOPOLOGY_PLACEMENT_FAILED
-                : PendingReason.WAITING_FOR_QUOTA,
+            : !minimum.places().lacking()
+                ? PendingReason.WAITING_FOR_QUOTA
+                : minimum.places().areCrowded()
+                    ? PendingReason.TOPOLOGY_SPREAD_CONSTRAINT_NOT_MET
+                    : PendingReason.TOPOLOGY_PLACEMENT_FAILED,
         minimum.attempts(),
         detail(entry, obstacles));
   }

@@ -9,6 +9,7 @@ import dev.sluice.workload.lifecycle.QueueState;
 import dev.sluice.workload.record.CachedWorkload;
 import dev.sluice.workload.status.RequiredChecks;
 import io.fabric8.kubernetes.api.model.HasMetadata;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.function.Function;
@@ -47,7 +48,8 @@ public final class CachedQueues implements Function<CachedWorkload, QueueLookup>
             .map(queue -> StartRules.of(queue.getMetadata().getAnnotations()))
             .orElse(StartRules.NONE),
         Optional.empty(),
-        false);
+        false,
+        Map.of());
   }
 
   private static Set<String> flavors(CachedWorkload.Admission admission) {

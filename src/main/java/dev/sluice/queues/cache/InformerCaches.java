@@ -7,11 +7,15 @@ import dev.sluice.api.v1beta2.LocalQueue;
 import dev.sluice.api.v1beta2.ResourceFlavor;
 import dev.sluice.api.v1beta2.Topology;
 import dev.sluice.api.v1beta2.WorkloadPriorityClass;
+import dev.sluice.core.model.TopologySpec;
 import dev.sluice.kube.controller.ObservableItemStore;
 import dev.sluice.queues.mapping.CheckControllers;
+import dev.sluice.queues.mapping.FlavorMapper;
 import dev.sluice.queues.mapping.ReferenceLookup;
+import dev.sluice.queues.mapping.TopologyMapper;
 import io.fabric8.kubernetes.api.model.Namespace;
 import io.fabric8.kubernetes.api.model.scheduling.v1.PriorityClass;
+import java.util.List;
 
 /**
  * The informers' stores of all kinds except Workloads and jobs.
@@ -57,6 +61,17 @@ public record InformerCaches(
   /** Whether Workloads with the check of this name run in other clusters. */
   public boolean dispatchesRemotely(String check) {
     return checks.find(check).filter(checkControllers::dispatchesRemotely).isPresent();
+  }
+
+  /** The levels of the topology of a flavor; empty if it has none, or one of them is gone. */
+  public List<String> levels(String flavor) {
+    return flavors
+        .find(flavor)
+        .flatMap(FlavorMapper::topology)
+        .flatMap(topologies::find)
+        .flatMap(TopologyMapper::translate)
+        .map(TopologySpec::levels)
+        .orElse(List.of());
   }
 
   /** Lookup of the objects that ClusterQueues refer to, as known at the time of each call. */

@@ -1,11 +1,13 @@
 package dev.sluice.workload.lifecycle;
 
 import dev.sluice.api.queueing.StartRules;
+import java.util.Map;
 import java.util.Optional;
 import java.util.SortedSet;
 
 /**
- * The states of the queues of a Workload, of its pods, and of the devices that it requests.
+ * The states of the queues of a Workload, of its pods, of the devices that it requests, and of the
+ * topology of its flavors.
  *
  * @param local the state of its LocalQueue
  * @param cluster the state of the ClusterQueue whose quota the Workload has reserved; without a
@@ -15,6 +17,8 @@ import java.util.SortedSet;
  * @param startRules what that ClusterQueue says about starts
  * @param unresolvedDevices why quota can't count the devices of the Workload yet; empty if it can
  * @param unscheduledPods whether a pod of the Workload exists that may run and has no node yet
+ * @param idleSpreading which rules for the spreading of its groups have no effect, by the type of
+ *     the condition that says so
  */
 public record QueueLookup(
     QueueState local,
@@ -22,11 +26,12 @@ public record QueueLookup(
     Optional<SortedSet<String>> checks,
     StartRules startRules,
     Optional<String> unresolvedDevices,
-    boolean unscheduledPods) {
+    boolean unscheduledPods,
+    Map<String, String> idleSpreading) {
 
   /** Queues that say nothing about starts. */
   public QueueLookup(QueueState local, QueueState cluster, Optional<SortedSet<String>> checks) {
-    this(local, cluster, checks, StartRules.NONE, Optional.empty(), false);
+    this(local, cluster, checks, StartRules.NONE, Optional.empty(), false, Map.of());
   }
 
   /** Queues whose checks are not known. */
@@ -37,7 +42,13 @@ public record QueueLookup(
   /** The same queues, for a Workload that isn't checked itself: its checks stay as they are. */
   public QueueLookup withoutChecks() {
     return new QueueLookup(
-        local, cluster, Optional.empty(), startRules, unresolvedDevices, unscheduledPods);
+        local,
+        cluster,
+        Optional.empty(),
+        startRules,
+        unresolvedDevices,
+        unscheduledPods,
+        idleSpreading);
   }
 
   /** The same queues, where nobody's priority grows. */
@@ -45,20 +56,36 @@ public record QueueLookup(
     return startRules.aging().isEmpty()
         ? this
         : new QueueLookup(
-            local, cluster, checks, startRules.withoutAging(), unresolvedDevices, unscheduledPods);
+            local,
+            cluster,
+            checks,
+            startRules.withoutAging(),
+            unresolvedDevices,
+            unscheduledPods,
+            idleSpreading);
   }
 
   /** The same queues, for a Workload whose devices can't be counted for this reason. */
   public QueueLookup withUnresolvedDevices(Optional<String> reason) {
     return reason.isEmpty()
         ? this
-        : new QueueLookup(local, cluster, checks, startRules, reason, unscheduledPods);
+        : new QueueLookup(
+            local, cluster, checks, startRules, reason, unscheduledPods, idleSpreading);
   }
 
   /** The same queues, for a Workload that has, or doesn't have, pods without a node. */
   public QueueLookup withUnscheduledPods(boolean present) {
     return present == unscheduledPods
         ? this
-        : new QueueLookup(local, cluster, checks, startRules, unresolvedDevices, present);
+        : new QueueLookup(
+            local, cluster, checks, startRules, unresolvedDevices, present, idleSpreading);
+  }
+
+  /** The same queues, for a Workload of which these rules have no effect. */
+  public QueueLookup withIdleSpreading(Map<String, String> messages) {
+    return messages.isEmpty()
+        ? this
+        : new QueueLookup(
+            local, cluster, checks, startRules, unresolvedDevices, unscheduledPods, messages);
   }
 }

@@ -14,6 +14,7 @@ import dev.sluice.workload.record.CachedWorkload.RequeueState;
 import dev.sluice.workload.status.CheckStates;
 import dev.sluice.workload.status.DelayedTopology;
 import dev.sluice.workload.status.Evictions;
+import dev.sluice.workload.status.IdleSpreading;
 import dev.sluice.workload.status.PodsReady;
 import dev.sluice.workload.status.StatusPatch;
 import java.time.Duration;
@@ -77,6 +78,7 @@ final class ReservedWorkloadPolicy {
     }
     StatusPatch patch = StatusPatch.of(workload, now);
     AdmissionCheckPolicy.synced(patch, workload, queueLookup, now);
+    IdleSpreading.written(patch, queueLookup.idleSpreading());
     if (!patch.isEmpty()) {
       return LifecyclePolicy.action(patch, "checks in step", List.of());
     }

@@ -9,6 +9,7 @@ import dev.sluice.core.model.Flavor;
 import dev.sluice.core.model.FlavorRejection;
 import dev.sluice.core.model.LabelSelector.LabelRequirement;
 import dev.sluice.core.model.NodeConstraints;
+import dev.sluice.core.model.PendingReason;
 import dev.sluice.core.model.PodSetRequest;
 import dev.sluice.core.model.RequestShape;
 import dev.sluice.core.model.SchedulerEvent;
@@ -138,9 +139,11 @@ class SpreadingTest {
     assertThat(racks("g5")).containsExactly("r1");
   }
 
+  /** Changes of 0.20, section 4, TASTopologySpreading. */
   @Test
   void itSaysWhyAGroupWaits() {
     placed(4, required(25));
+    assertThat(scheduler.waitsFor("g4")).contains(PendingReason.TOPOLOGY_SPREAD_CONSTRAINT_NOT_MET);
     FlavorRejection rejection =
         scheduler
             .explanation("g4")

@@ -8,8 +8,10 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.sluice.workload.lifecycle.LifecycleAction.EventSpec;
 import dev.sluice.workload.lifecycle.LifecycleAction.PatchStatus;
+import dev.sluice.workload.status.IdleSpreading;
 import java.time.Instant;
 import java.util.Arrays;
+import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.stream.Collectors;
@@ -55,6 +57,62 @@ class LifecyclePolicyTest {
       }
     }
     return "absent";
+  }
+
+  /** Changes of 0.20, section 4, TASTopologySpreading: a rule without effect is told. */
+  @Nested
+  class IdleRules {
+
+    private static final String SPREAD =
+        """
+        podSets:
+        - name: main
+          count: 1
+          template:
+            metadata:
+              annotations:
+                kueue.x-k8s.io/podset-topology-spreading: >-
+                  {"rules": [{"topologyKey": "rack", "maxShareAllowingPlacement": "50%"}]}
+            spec: {containers: [{name: c, image: i}]}
+        """;
+
+    private static LifecycleAction decideWith(GivenWorkload workload, List<String> levels) {
+      return decide(
+          workload, OPEN.withIdleSpreading(IdleSpreading.of(workload.get(), flavor -> levels)));
+    }
+
+    @Test
+    void aRuleOfNoLevelAndAFlavorWithoutTopologyAreTold() {
+      JsonNode noLevel =
+          patch(decideWith(workload().spec(SPREAD).admitted(), List.of("block"))).status();
+      assertThat(condition(noLevel, "TopologySpreadKeyNotFound"))
+          .isEqualTo(
+              "True TopologySpreadKeyNotFound: pod set main: rack is no level of the topology of"
+                  + " flavor spot");
+      assertThat(condition(noLevel, "TopologySpreadingNotApplied")).isEqualTo("absent");
+      JsonNode noTopology =
+          patch(decideWith(workload().spec(SPREAD).admitted(), List.of())).status();
+      assertThat(condition(noTopology, "TopologySpreadingNotApplied"))
+          .isEqualTo(
+              "True TopologySpreadingNotApplied: pod set main: none of its flavors has a topology");
+      assertThat(condition(noTopology, "TopologySpreadKeyNotFound")).isEqualTo("absent");
+    }
+
+    @Test
+    void rulesWithEffectAreNotToldAndNoMoreIfTheyWere() {
+      assertThat(decideWith(workload().spec(SPREAD).admitted(), List.of("block", "rack")).action())
+          .isEmpty();
+      assertThat(decideWith(workload().admitted(), List.of()).action()).isEmpty();
+      GivenWorkload told =
+          workload()
+              .spec(SPREAD)
+              .admitted()
+              .condition("TopologySpreadKeyNotFound", "True", "TopologySpreadKeyNotFound", "m");
+      assertThat(
+              condition(
+                  patch(decideWith(told, List.of("rack"))).status(), "TopologySpreadKeyNotFound"))
+          .isEqualTo("False Applied: Previously: m");
+    }
   }
 
   @Nested

@@ -91,7 +91,8 @@ class PodsReadyPolicyTest {
             StartRules.of(
                 Map.of(QueueAnnotations.START_TIMEOUT, "5m", QueueAnnotations.START_BACKOFF, "2m")),
             Optional.empty(),
-            false);
+            false,
+            Map.of());
 
     assertThat(at(299, notReady("WaitForStart")).reconcileAt()).contains(SINCE.plusSeconds(300));
     for (int before : new int[] {1, 2, 9}) {

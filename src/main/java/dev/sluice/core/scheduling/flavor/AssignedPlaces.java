@@ -1,6 +1,7 @@
 package dev.sluice.core.scheduling.flavor;
 
 import dev.sluice.core.model.FlavorAttempt;
+import dev.sluice.core.model.FlavorRejection;
 import dev.sluice.core.model.TopologyRequest.PodSetTopology;
 import dev.sluice.core.topology.TopologyUsage;
 import java.util.List;
@@ -28,6 +29,16 @@ public record AssignedPlaces(
   /** Whether places are needed and not there at the moment. */
   public boolean lacking() {
     return !rejections.isEmpty();
+  }
+
+  /** Whether rules for the spreading of groups close domains that the pods lack. */
+  public boolean areCrowded() {
+    return rejections.stream()
+        .flatMap(attempt -> attempt.flavorRejections().stream())
+        .anyMatch(
+            rejection ->
+                rejection instanceof FlavorRejection.NoPlacement lack
+                    && !lack.crowding().isEmpty());
   }
 
   /** Whether the places depend on the groups of other Workloads, too, not only on their room. */
