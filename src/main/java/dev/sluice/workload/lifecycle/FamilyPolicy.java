@@ -263,10 +263,10 @@ final class FamilyPolicy {
    * Nodes fail under the pods, which are the parent's, and other ones are found for the variant,
    * which has the quota: it hears of the nodes, and the parent gets the places.
    */
-  private Optional<Write> replaced(CachedWorkload variant) {
-    Map<String, TopologyAssignment> places = places(variant);
+  private Optional<Write> replaced(CachedWorkload workload) {
+    Map<String, TopologyAssignment> places = places(workload);
     List<String> failed = parent.status().unhealthyNodes();
-    List<String> known = variant.status().unhealthyNodes();
+    List<String> known = workload.status().unhealthyNodes();
     if (parent.evicted()) {
       return Optional.empty();
     }
@@ -278,7 +278,7 @@ final class FamilyPolicy {
         ? Optional.empty()
         : Optional.of(
             new Write.Status(
-                variant,
+                workload,
                 NodeFailures.list(JsonNodeFactory.instance.objectNode(), failed),
                 Optional.empty()));
   }
