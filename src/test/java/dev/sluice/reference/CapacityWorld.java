@@ -2,11 +2,9 @@ package dev.sluice.reference;
 
 import dev.sluice.core.model.ClusterQueueSpec;
 import dev.sluice.core.model.CohortSpec;
-import dev.sluice.core.model.ResourceAmounts;
 import dev.sluice.core.model.ResourceGroup;
 import dev.sluice.core.model.ResourceGroup.Quota;
 import dev.sluice.core.model.SchedulerEvent;
-import java.math.BigInteger;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -101,11 +99,8 @@ final class CapacityWorld {
                 quotas.put(
                     resource,
                     new Quota(
-                        BigInteger.valueOf(quota.nominal())
-                            .multiply(BigInteger.valueOf(percent))
-                            .divide(BigInteger.valueOf(100))
-                            .min(BigInteger.valueOf(ResourceAmounts.UNLIMITED))
-                            .longValueExact(),
+                        // what is beyond all capacity stays so
+                        quota.nominal() > 1_000 ? quota.nominal() : quota.nominal() * percent / 100,
                         quota.borrowingLimit(),
                         quota.lendingLimit())));
     return new ResourceGroup.FlavorQuotas(declared.flavor(), quotas);

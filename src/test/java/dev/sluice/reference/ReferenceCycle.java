@@ -7,7 +7,6 @@ import dev.sluice.core.model.Decision.PreemptionReason;
 import dev.sluice.core.model.FairSharing;
 import dev.sluice.core.model.FlavorResource;
 import dev.sluice.core.model.PendingWorkload;
-import dev.sluice.core.model.PendingWorkload.JobSlice;
 import dev.sluice.core.model.PendingWorkload.ReplacedSlice;
 import dev.sluice.core.model.PodSetAssignment;
 import dev.sluice.core.model.PreemptionHistory;
@@ -471,7 +470,11 @@ final class ReferenceCycle {
 
   /** The request that one is a variant of; empty if it is none. */
   private static String request(ReferenceEntry entry) {
-    return entry.slice.filter(slice -> slice.variant().isPresent()).map(JobSlice::job).orElse("");
+    return entry
+        .slice
+        .filter(slice -> slice.variant().isPresent())
+        .map(slice -> entry.id.namespace() + "/" + slice.job())
+        .orElse("");
   }
 
   /** Who makes way for a preferred variant that fits. */

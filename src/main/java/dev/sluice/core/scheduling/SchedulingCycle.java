@@ -5,7 +5,6 @@ import dev.sluice.core.model.CycleStatistics;
 import dev.sluice.core.model.Explanation;
 import dev.sluice.core.model.Flavor;
 import dev.sluice.core.model.PendingReason;
-import dev.sluice.core.model.PendingWorkload;
 import dev.sluice.core.model.ResourceAmounts;
 import dev.sluice.core.queue.ClusterQueueCache;
 import dev.sluice.core.queue.EquivalenceClass;
@@ -458,7 +457,7 @@ public final class SchedulingCycle {
         .shape()
         .slice()
         .filter(slice -> slice.variant().isPresent())
-        .map(PendingWorkload.JobSlice::job)
+        .map(slice -> workload.id().namespace() + "/" + slice.job())
         .orElse("");
   }
 
