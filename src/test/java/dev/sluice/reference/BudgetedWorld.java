@@ -23,19 +23,31 @@ final class BudgetedWorld {
 
   private final Dice dice;
 
-  private BudgetedWorld(long seed) {
+  /** Whether time passes often and little, so that many runs end in time and come near a limit. */
+  private final boolean timely;
+
+  private BudgetedWorld(long seed, boolean timely) {
     dice = new Dice(seed);
+    this.timely = timely;
   }
 
   /** The steps of a world, with budgets in between. */
   static List<Step> steps(long seed, List<Step> world) {
-    return new BudgetedWorld(seed).weave(world);
+    return new BudgetedWorld(seed, false).weave(world);
+  }
+
+  /** The same with tight limits, and with runs that mostly end in time. */
+  static List<Step> timely(long seed, List<Step> world) {
+    return new BudgetedWorld(seed, true).weave(world);
   }
 
   private List<Step> weave(List<Step> world) {
     List<Step> steps = new ArrayList<>();
+    for (int number = 0; timely && number < BUDGETS; number++) {
+      steps.add(new Step.Declare(budget(number)));
+    }
     for (Step step : world) {
-      if (dice.chance(4)) {
+      if (dice.chance(timely ? 1 : 4)) {
         steps.add(new Step.Declare(budget(dice.below(BUDGETS))));
       } else if (dice.chance(1)) {
         steps.add(new Step.Declare(new SchedulerEvent.BudgetRemoved("b-" + dice.below(BUDGETS))));
@@ -43,6 +55,9 @@ final class BudgetedWorld {
         steps.add(new Step.Declare(prices()));
       } else if (dice.chance(6)) {
         steps.add(new Step.Pass(dice.chance(30) ? 900 : 1 + dice.below(30)));
+      }
+      if (timely && dice.chance(40)) {
+        steps.add(new Step.Pass(1 + dice.below(6)));
       }
       steps.add(step instanceof Step.Submit submit ? running(submit) : step);
     }
@@ -56,7 +71,9 @@ final class BudgetedWorld {
             submit.number(),
             submit.namespace(),
             submit.queue(),
-            submit.shape().running(Optional.of(Duration.ofSeconds(1 + dice.below(120)))),
+            submit
+                .shape()
+                .running(Optional.of(Duration.ofSeconds(1 + dice.below(timely ? 15 : 120)))),
             submit.priority(),
             submit.queuedAt(),
             submit.held(),
@@ -102,7 +119,7 @@ final class BudgetedWorld {
   }
 
   private Limit limit(String resource, Set<String> flavors) {
-    return new Limit(resource, flavors, BigDecimal.valueOf(2_000L * dice.below(400)));
+    return new Limit(resource, flavors, BigDecimal.valueOf(2_000L * dice.below(timely ? 30 : 400)));
   }
 
   private Scope scope() {

@@ -74,6 +74,12 @@ class EngineAgainstReferenceTest {
         (seed, length) ->
             BudgetedWorld.steps(seed, new RandomWorld(seed, true, false).steps(length)),
         () -> new Rerun(Rerun.reference(Waking.HELPED), true));
+    play(
+        "budgets that are spent",
+        8_000,
+        (seed, length) ->
+            BudgetedWorld.timely(seed, new RandomWorld(seed, true, false).steps(length)),
+        () -> new Rerun(Rerun.reference(Waking.HELPED), true));
   }
 
   @Test

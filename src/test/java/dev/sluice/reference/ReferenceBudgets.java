@@ -15,6 +15,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -33,6 +34,9 @@ final class ReferenceBudgets {
     @Nullable Long to;
     @Nullable Long promised;
 
+    /** Whether what it uses, or what it may use, changed after it began. */
+    boolean changed;
+
     Span(String uid, Map<String, Long> amounts, long from, @Nullable Long promised) {
       this.uid = uid;
       this.amounts = amounts;
@@ -44,6 +48,11 @@ final class ReferenceBudgets {
     long used(String key, long begin, long end) {
       long last = Math.min(end, to == null ? end : to);
       return amounts.getOrDefault(key, 0L) * Math.max(0, last - Math.max(begin, from));
+    }
+
+    /** Whether it was promised to end by a time, and has. */
+    boolean kept(long now) {
+      return !changed && promised != null && (to == null ? now : to) <= promised;
     }
 
     /** How much of a limit is promised after a time. */
@@ -74,8 +83,26 @@ final class ReferenceBudgets {
     }
 
     long spent(String key, long now) {
+      return spent(key, now, span -> true);
+    }
+
+    long spent(String key, long now, Predicate<Span> counts) {
       long since = spec.period().rolling().isPresent() ? begin - 96 * step() : begin;
-      return spans.stream().mapToLong(span -> span.used(key, since, now)).sum();
+      return spans.stream().filter(counts).mapToLong(span -> span.used(key, since, now)).sum();
+    }
+
+    /** Those that keep their times spend no more than there is, whatever others do. */
+    void check(long now) {
+      if (!spec.holds() || !spec.reserves()) {
+        return;
+      }
+      for (Limit limit : spec.limits()) {
+        long spent = spent(limit.key(), now, span -> span.kept(now));
+        if (BigDecimal.valueOf(spent).compareTo(allowed(limit)) > 0) {
+          throw new AssertionError(
+              "%s is overspent: %d of %s at %d".formatted(spec, spent, allowed(limit), now));
+        }
+      }
     }
 
     long ahead(String key, long after) {
@@ -110,6 +137,7 @@ final class ReferenceBudgets {
       return;
     } else if (book.spec.period().equals(spec.period())) {
       book.spec = spec;
+      book.spans.forEach(span -> span.changed = true);
     } else {
       throw new IllegalArgumentException("periods of a budget stay here: " + spec);
     }
@@ -130,6 +158,9 @@ final class ReferenceBudgets {
     Map<String, Long> after = new HashMap<>();
     perHour.forEach((resource, price) -> after.put(resource, price.longValueExact()));
     prices.put(flavor, after);
+    if (!after.equals(before)) {
+      books.values().forEach(book -> book.spans.forEach(span -> span.changed = true));
+    }
     released |=
         !after.equals(before)
             && books.values().stream()
@@ -150,6 +181,7 @@ final class ReferenceBudgets {
     for (Book book : books.values()) {
       while (book.begin + book.step() <= now) {
         long end = book.begin + book.step();
+        book.check(end);
         if (book.spec.period().rolling().isEmpty()) {
           for (Limit limit : book.spec.limits()) {
             BigDecimal left =
@@ -161,6 +193,7 @@ final class ReferenceBudgets {
         book.begin = end;
         released = true;
       }
+      book.check(now);
     }
   }
 
@@ -196,10 +229,12 @@ final class ReferenceBudgets {
     if (open.isEmpty() ? amounts.isEmpty() : open.get().amounts.equals(amounts)) {
       return;
     }
-    open.ifPresent(span -> span.to = now);
+    open.ifPresent(each -> each.to = now);
     released |= open.isPresent();
     if (!amounts.isEmpty()) {
-      book.spans.add(new Span(uid, amounts, now, open.map(span -> span.promised).orElse(null)));
+      Span span = new Span(uid, amounts, now, open.map(each -> each.promised).orElse(null));
+      span.changed = open.isPresent();
+      book.spans.add(span);
     }
   }
 

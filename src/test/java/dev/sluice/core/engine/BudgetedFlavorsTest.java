@@ -11,8 +11,10 @@ import dev.sluice.core.model.ClusterQueueSpec.FlavorFungibility;
 import dev.sluice.core.model.ClusterQueueSpec.PreemptionPolicies;
 import dev.sluice.core.model.ClusterQueueSpec.QueueingStrategy;
 import dev.sluice.core.model.Explanation;
+import dev.sluice.core.model.LabelSelector;
 import dev.sluice.core.model.SchedulerEvent;
 import java.math.BigDecimal;
+import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
@@ -68,6 +70,40 @@ class BudgetedFlavorsTest {
     assertThat(schedulerFixture.admitted()).containsExactly("second");
     assertThat(schedulerFixture.admission("second").podSets().getFirst().flavors())
         .containsEntry("cpu", "free");
+  }
+
+  /** What a head of one queue takes of a budget in a cycle isn't there for the head of another. */
+  @Test
+  void twoQueuesInACycleDoNotSpendTheSameRest() {
+    schedulerFixture.flavor("free");
+    schedulerFixture.queue("one", "", SchedulerFixture.quota("free", 10));
+    schedulerFixture.queue("two", "", SchedulerFixture.quota("free", 10));
+    schedulerFixture.engine.apply(
+        new SchedulerEvent.BudgetChanged(
+            new BudgetSpec(
+                "both",
+                new Scope.OfNamespaces(new LabelSelector.Requirements(List.of())),
+                List.of(new Limit("cpu", Set.of(), BigDecimal.valueOf(10 * 3_600_000L))),
+                new Period(Unit.YEARLY, "UTC", Optional.empty()),
+                BigDecimal.ZERO,
+                true,
+                true),
+            Optional.empty()));
+    for (String queue : List.of("one", "two")) {
+      schedulerFixture.submit(
+          "of-" + queue,
+          queue,
+          SchedulerFixture.shape(6).running(Optional.of(Duration.ofHours(1))),
+          0);
+    }
+    assertThat(schedulerFixture.admitted()).containsExactly("of-one");
+    assertThat(schedulerFixture.explanation("of-two").map(Explanation::detail))
+        .hasValueSatisfying(text -> assertThat(text).startsWith("BudgetExhausted: Budget both"));
+
+    schedulerFixture.passed(Duration.ofMinutes(30));
+    schedulerFixture.finish("of-one");
+
+    assertThat(schedulerFixture.admitted()).as("3 are spent").containsExactly("of-two");
   }
 
   /** Each cohort of a cycle is below the other one; no queue of it is active while there is one. */
