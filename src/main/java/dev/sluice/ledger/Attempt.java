@@ -18,7 +18,7 @@ import java.util.stream.Stream;
  * observed, so that the same observations give the same rows, however often they are read, by
  * whomever and in which order.
  *
- * @param uid the UID of the Workload
+ * @param workload names the Workload, as {@link AttemptReader#key} does
  * @param number names the attempt among those of its Workload; the order is that of versions
  * @param version the last version of the Workload that spoke of this attempt
  * @param ending empty while quota is reserved
@@ -26,7 +26,7 @@ import java.util.stream.Stream;
  * @param parts the amounts; their order doesn't change
  */
 record Attempt(
-    String uid,
+    String workload,
     int number,
     long version,
     Holder holder,
@@ -80,7 +80,7 @@ record Attempt(
   /** The same with other labels and parts. */
   Attempt with(Map<String, String> labels, List<Part> otherParts) {
     return new Attempt(
-        uid, number, version, holder.with(labels), times, ending, assumed, otherParts);
+        workload, number, version, holder.with(labels), times, ending, assumed, otherParts);
   }
 
   /** Since when the work of the attempt is lost; empty if none of it is. */
@@ -211,7 +211,7 @@ record Attempt(
       int number, Reservation reservation, AttemptObservation observation) {
     Attempt begun =
         new Attempt(
-                observation.uid(),
+                observation.workload(),
                 number,
                 observation.version(),
                 reservation.holder(),
@@ -234,7 +234,7 @@ record Attempt(
       // what a Workload says at its end says nothing about the time before
       return Optional.of(
           new Attempt(
-                  uid,
+                  workload,
                   number,
                   observation.version(),
                   holder,
@@ -261,7 +261,7 @@ record Attempt(
     }
     Instant end = ending.get().at();
     return new Attempt(
-        uid,
+        workload,
         number,
         version,
         holder,
@@ -284,7 +284,7 @@ record Attempt(
       result.add(new Part(amount, since, Optional.empty()));
     }
     return new Attempt(
-        uid,
+        workload,
         number,
         newVersion,
         // the rows of labels are written once
@@ -324,7 +324,7 @@ record Attempt(
   private Attempt ended(Ending newEnding, boolean isAssumed) {
     Instant at = later(newEnding.at(), times.reservedAt());
     return new Attempt(
-        uid,
+        workload,
         number,
         version,
         holder,

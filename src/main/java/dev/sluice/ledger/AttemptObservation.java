@@ -8,7 +8,7 @@ import java.util.Optional;
 /**
  * What one version of a Workload says about its use of quota (docs/ledger.md#how-rows-come-to-be).
  *
- * @param uid the UID of the Workload
+ * @param workload names the Workload, as {@link AttemptReader#key} does
  * @param version the resourceVersion; an observation is of use only if it is later than the last
  * @param observedAt when the version was read
  * @param reservation the quota that is reserved, or was until it was released; empty if none is,
@@ -16,7 +16,7 @@ import java.util.Optional;
  * @param ending how the attempt ended; empty while quota is reserved
  */
 record AttemptObservation(
-    String uid,
+    String workload,
     long version,
     Instant observedAt,
     Optional<Reservation> reservation,
@@ -29,7 +29,7 @@ record AttemptObservation(
 
   /** What was said before the end. */
   AttemptObservation withoutEnding() {
-    return new AttemptObservation(uid, version, observedAt, reservation, Optional.empty());
+    return new AttemptObservation(workload, version, observedAt, reservation, Optional.empty());
   }
 
   /**
@@ -71,6 +71,12 @@ record AttemptObservation(
 
     Holder {
       labels = Map.copyOf(labels);
+    }
+
+    /** The same without what tells the Workloads of a group of sums apart, and without labels. */
+    Holder ofGroup() {
+      return new Holder(
+          namespace, "", localQueue, clusterQueue, cohortPath, ownerKind, "", Map.of());
     }
 
     /** The same with other labels. */

@@ -19,6 +19,7 @@ import dev.sluice.workload.status.PodsReady;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -36,6 +37,9 @@ public final class AttemptReader {
 
   /** On a job and its Workload: when the job last saved its work, as RFC 3339 has it. */
   private static final String QUOTA_RESERVED = "QuotaReserved";
+
+  /** How many hexadecimal digits seconds since 1970 have in keys. */
+  private static final int SECOND_DIGITS = 10;
 
   private static final int LONGEST = 253;
   private static final int LONGEST_PATH = 4096;
@@ -79,10 +83,24 @@ public final class AttemptReader {
             .isPresent();
   }
 
+  /**
+   * Names a Workload: the second of its creation and its UID. UIDs come in no order; with keys that
+   * begin with a time, what is written at a time is near each other in an index.
+   */
+  static String key(CachedWorkload workload) {
+    return HexFormat.of().toHexDigits(workload.createdAt().getEpochSecond(), SECOND_DIGITS)
+        + workload.id().uid();
+  }
+
+  /** The UID of a Workload with a key. */
+  static String uid(String key) {
+    return key.substring(Math.min(key.length(), SECOND_DIGITS));
+  }
+
   /** What a version says. */
   AttemptObservation of(CachedWorkload workload, Instant observedAt) {
     return new AttemptObservation(
-        workload.id().uid(),
+        key(workload),
         workload.version(),
         observedAt,
         holds(workload) ? Optional.of(reservation(workload, observedAt)) : Optional.empty(),
@@ -92,7 +110,7 @@ public final class AttemptReader {
   /** What a version says that has lost the quota of the version before. */
   AttemptObservation released(CachedWorkload before, CachedWorkload after, Instant observedAt) {
     return new AttemptObservation(
-        after.id().uid(),
+        key(after),
         after.version(),
         observedAt,
         Optional.of(reservation(before, observedAt)),
@@ -102,7 +120,7 @@ public final class AttemptReader {
   /** The end of a Workload that was deleted while it had quota. */
   AttemptObservation gone(CachedWorkload last, Instant observedAt) {
     return new AttemptObservation(
-        last.id().uid(),
+        key(last),
         last.version(),
         observedAt,
         Optional.of(reservation(last, observedAt)),
@@ -110,9 +128,9 @@ public final class AttemptReader {
   }
 
   /** The end of a Workload that doesn't exist any more. */
-  static AttemptObservation gone(String uid, long lastVersion, Instant observedAt) {
+  static AttemptObservation gone(String key, long lastVersion, Instant observedAt) {
     return new AttemptObservation(
-        uid,
+        key,
         lastVersion,
         observedAt,
         Optional.empty(),

@@ -370,10 +370,9 @@ public final class Ledger implements WorkloadListener, AutoCloseable {
     }
     for (int from = 0; from < finished.size(); from += CHUNK) {
       List<CachedWorkload> chunk = finished.subList(from, Math.min(finished.size(), from + CHUNK));
-      Set<String> ended =
-          ledgerStore.ended(chunk.stream().map(workload -> workload.id().uid()).toList());
+      Set<String> ended = ledgerStore.ended(chunk.stream().map(AttemptReader::key).toList());
       chunk.stream()
-          .filter(workload -> !ended.contains(workload.id().uid()))
+          .filter(workload -> !ended.contains(AttemptReader.key(workload)))
           .forEach(workload -> append(reader.of(workload, now)));
     }
     boolean all = true;
@@ -382,11 +381,13 @@ public final class Ledger implements WorkloadListener, AutoCloseable {
       Optional<CachedWorkload> workload =
           source
               .workloads()
-              .get(new WorkloadId(attempt.uid(), attempt.namespace(), attempt.workload()));
+              .get(
+                  new WorkloadId(
+                      AttemptReader.uid(attempt.key()), attempt.namespace(), attempt.workload()));
       if (workload.isEmpty() && position < attempt.version()) {
         all = false;
       } else if (workload.isEmpty()) {
-        append(AttemptReader.gone(attempt.uid(), attempt.version(), now));
+        append(AttemptReader.gone(attempt.key(), attempt.version(), now));
       } else if (!AttemptReader.holds(workload.get()) || workload.get().finished()) {
         append(reader.of(workload.get(), now));
       }

@@ -19,6 +19,7 @@ import org.postgresql.ds.PGSimpleDataSource;
 final class LedgerDatabase {
 
   private static final String MIGRATIONS = "classpath:dev/sluice/ledger/migrations";
+  private static final String OF_SERVERS = "classpath:dev/sluice/ledger/postgresql";
   private static final int CONNECT_SECONDS = 10;
   private static final int ANSWER_SECONDS = 60;
 
@@ -54,7 +55,10 @@ final class LedgerDatabase {
       Flyway flyway =
           Flyway.configure(LedgerDatabase.class.getClassLoader())
               .dataSource(dataSource)
-              .locations(MIGRATIONS)
+              .locations(
+                  options.server().isPresent()
+                      ? new String[] {MIGRATIONS, OF_SERVERS}
+                      : new String[] {MIGRATIONS})
               .table("sluice_schema_history")
               .baselineOnMigrate(true)
               .baselineVersion("0")

@@ -45,15 +45,18 @@ import java.util.UUID;
 final class LedgerStore implements AutoCloseable {
 
   private static final String ATTEMPT_COLUMNS =
-      "id, workload_uid, attempt, version, namespace, workload, local_queue, cluster_queue,"
+      "id, workload_key, attempt, version, namespace, workload, local_queue, cluster_queue,"
           + " cohort_path, owner_kind, owner_name, reserved_at, ready_at, checkpointed_at,"
-          + " ended_at, outcome, reason, assumed";
+          + " ended_at, outcome, reason, assumed, parts, label_set";
 
   private static final Comparator<Stored> BY_VERSION =
       Comparator.comparingLong(stored -> stored.attempt.version());
 
   /** How many Workloads one transaction deletes. */
   private static final int CHUNK = 1_000;
+
+  /** How many bits of the number of an amount's row say which of its attempt it is. */
+  static final int PART_BITS = 24;
 
   /** An hour in milliseconds, for which prices are. */
   private static final BigDecimal HOUR = BigDecimal.valueOf(3_600_000);
@@ -71,7 +74,7 @@ final class LedgerStore implements AutoCloseable {
    *
    * @param version the version of its Workload that was observed last
    */
-  record OpenAttempt(String uid, String namespace, String workload, long version) {}
+  record OpenAttempt(String key, String namespace, String workload, long version) {}
 
   /**
    * Adds observations, all or none. Those that were added before change nothing.
@@ -88,7 +91,8 @@ final class LedgerStore implements AutoCloseable {
     Map<String, List<Stored>> known = known(observations);
     Set<Stored> changed = new LinkedHashSet<>();
     for (AttemptObservation observation : observations) {
-      List<Stored> ofWorkload = known.computeIfAbsent(observation.uid(), any -> new ArrayList<>(1));
+      List<Stored> ofWorkload =
+          known.computeIfAbsent(observation.workload(), any -> new ArrayList<>(1));
       List<Attempt> attempts = ofWorkload.stream().map(stored -> stored.attempt).toList();
       for (Attempt attempt : Attempt.after(attempts, observation)) {
         Stored stored =
@@ -124,15 +128,15 @@ final class LedgerStore implements AutoCloseable {
   private Map<String, List<Stored>> known(List<AttemptObservation> observations)
       throws SQLException {
     Map<String, List<Stored>> known =
-        last(observations.stream().map(AttemptObservation::uid).distinct().toList());
+        last(observations.stream().map(AttemptObservation::workload).distinct().toList());
     List<String> late =
         observations.stream()
             .filter(
                 observation -> {
-                  List<Stored> last = known.getOrDefault(observation.uid(), List.of());
+                  List<Stored> last = known.getOrDefault(observation.workload(), List.of());
                   return !last.isEmpty() && last.getLast().attempt.isAfter(observation);
                 })
-            .map(AttemptObservation::uid)
+            .map(AttemptObservation::workload)
             .distinct()
             .toList();
     known.putAll(byWorkload(read(late, "TRUE", Optional.empty(), "")));
@@ -185,14 +189,14 @@ final class LedgerStore implements AutoCloseable {
    * The last attempts of Workloads, and those that were added last: one that somebody else observed
    * may be added later than the one that followed it.
    */
-  private Map<String, List<Stored>> last(List<String> uids) throws SQLException {
+  private Map<String, List<Stored>> last(List<String> keys) throws SQLException {
     return byWorkload(
         read(
-            uids,
+            keys,
             "(a.attempt = (SELECT MAX(b.attempt) FROM sluice_attempt b"
-                + " WHERE b.workload_uid = a.workload_uid)"
+                + " WHERE b.workload_key = a.workload_key)"
                 + " OR a.version = (SELECT MAX(c.version) FROM sluice_attempt c"
-                + " WHERE c.workload_uid = a.workload_uid))",
+                + " WHERE c.workload_key = a.workload_key))",
             Optional.empty(),
             ""));
   }
@@ -200,16 +204,16 @@ final class LedgerStore implements AutoCloseable {
   private static Map<String, List<Stored>> byWorkload(List<Stored> all) {
     Map<String, List<Stored>> result = new HashMap<>();
     for (Stored stored : all) {
-      result.computeIfAbsent(stored.attempt.uid(), any -> new ArrayList<>(1)).add(stored);
+      result.computeIfAbsent(stored.attempt.workload(), any -> new ArrayList<>(1)).add(stored);
     }
     result.values().forEach(ofWorkload -> ofWorkload.sort(BY_VERSION));
     return result;
   }
 
   /** Attempts that nobody else deletes or adds to the sums before this transaction ends. */
-  private List<Stored> locked(List<String> uids, String condition, Optional<Object> value)
+  private List<Stored> locked(List<String> keys, String condition, Optional<String> value)
       throws SQLException {
-    return read(uids, condition, value, " FOR UPDATE");
+    return read(keys, condition, value, " FOR UPDATE");
   }
 
   /**
@@ -217,27 +221,35 @@ final class LedgerStore implements AutoCloseable {
    * parts, so that parts are as they are after a lock was had.
    */
   private List<Stored> read(
-      List<String> uids, String condition, Optional<Object> value, String suffix)
+      List<String> keys, String condition, Optional<String> value, String suffix)
       throws SQLException {
-    if (uids.isEmpty()) {
+    if (keys.isEmpty()) {
       return List.of();
     }
     Map<Long, Attempt> attempts = new LinkedHashMap<>();
+    Map<Long, UUID> labelSets = new HashMap<>();
+    List<Long> partIds = new ArrayList<>();
     try (PreparedStatement select =
         connection.prepareStatement(
             "SELECT "
                 + ATTEMPT_COLUMNS
-                + " FROM sluice_attempt a WHERE a.workload_uid = ANY(?) AND "
+                + " FROM sluice_attempt a WHERE a.workload_key = ANY(?) AND "
                 + condition
-                + " ORDER BY a.workload_uid, a.attempt"
+                + " ORDER BY a.workload_key, a.attempt"
                 + suffix)) {
-      select.setArray(1, connection.createArrayOf("VARCHAR", uids.toArray()));
+      select.setArray(1, connection.createArrayOf("VARCHAR", keys.toArray()));
       if (value.isPresent()) {
-        select.setObject(2, value.get());
+        select.setString(2, value.get());
       }
       try (ResultSet rows = select.executeQuery()) {
         while (rows.next()) {
-          attempts.put(rows.getLong(1), attempt(rows));
+          long id = rows.getLong(1);
+          attempts.put(id, attempt(rows));
+          for (int part = 0; part < rows.getInt(19); part++) {
+            partIds.add(partId(id, part));
+          }
+          Optional.ofNullable(rows.getObject(20, UUID.class))
+              .ifPresent(labels -> labelSets.put(id, labels));
         }
       }
     }
@@ -247,36 +259,28 @@ final class LedgerStore implements AutoCloseable {
     Map<Long, List<Part>> parts = new HashMap<>();
     Map<Long, List<Part>> summed = new HashMap<>();
     try (PreparedStatement select =
-            connection.prepareStatement(
-                "SELECT attempt_id, flavor, resource, amount, from_at, to_at, baseline,"
-                    + " baseline_pace, group_id FROM sluice_attempt_amount"
-                    + " WHERE attempt_id = ANY(?) ORDER BY attempt_id, part");
-        ResultSet rows = of(select, attempts.keySet())) {
-      while (rows.next()) {
-        Part part =
-            new Part(
-                new Amount(rows.getString(2), rows.getString(3), rows.getLong(4), baseline(rows)),
-                Instant.ofEpochMilli(rows.getLong(5)),
-                time(rows, 6));
-        parts.computeIfAbsent(rows.getLong(1), any -> new ArrayList<>()).add(part);
-        rows.getObject(9);
-        if (!rows.wasNull()) {
-          summed.computeIfAbsent(rows.getLong(1), any -> new ArrayList<>()).add(part);
+        connection.prepareStatement(
+            "SELECT attempt_id, flavor, resource, amount, from_at, to_at, baseline,"
+                + " baseline_pace, group_id FROM sluice_attempt_amount"
+                + " WHERE id = ANY(?) ORDER BY id")) {
+      select.setArray(1, connection.createArrayOf("BIGINT", partIds.toArray()));
+      try (ResultSet rows = select.executeQuery()) {
+        while (rows.next()) {
+          Part part =
+              new Part(
+                  new Amount(rows.getString(2), rows.getString(3), rows.getLong(4), baseline(rows)),
+                  Instant.ofEpochMilli(rows.getLong(5)),
+                  time(rows, 6));
+          parts.computeIfAbsent(rows.getLong(1), any -> new ArrayList<>()).add(part);
+          rows.getObject(9);
+          if (!rows.wasNull()) {
+            summed.computeIfAbsent(rows.getLong(1), any -> new ArrayList<>()).add(part);
+          }
         }
       }
     }
-    Map<Long, Map<String, String>> labels = new HashMap<>();
-    try (PreparedStatement select =
-            connection.prepareStatement(
-                "SELECT attempt_id, label_key, label_value FROM sluice_attempt_label"
-                    + " WHERE attempt_id = ANY(?)");
-        ResultSet rows = of(select, attempts.keySet())) {
-      while (rows.next()) {
-        labels
-            .computeIfAbsent(rows.getLong(1), any -> new HashMap<>())
-            .put(rows.getString(2), rows.getString(3));
-      }
-    }
+    Map<UUID, Map<String, String>> labels =
+        LabelSets.read(connection, new HashSet<>(labelSets.values()));
     List<Stored> result = new ArrayList<>();
     attempts.forEach(
         (id, attempt) ->
@@ -284,15 +288,15 @@ final class LedgerStore implements AutoCloseable {
                 new Stored(
                     id,
                     attempt.with(
-                        labels.getOrDefault(id, Map.of()), parts.getOrDefault(id, List.of())),
+                        labels.getOrDefault(labelSets.get(id), Map.of()),
+                        parts.getOrDefault(id, List.of())),
                     summed.getOrDefault(id, List.of()))));
     return result;
   }
 
-  /** What belongs to attempts. */
-  private ResultSet of(PreparedStatement select, Set<Long> ids) throws SQLException {
-    select.setArray(1, connection.createArrayOf("BIGINT", ids.toArray()));
-    return select.executeQuery();
+  /** The number of the row of a part: rows of an attempt are beside each other. */
+  private static long partId(long attemptId, int part) {
+    return attemptId << PART_BITS | part;
   }
 
   /** An attempt without its labels and parts. */
@@ -352,46 +356,35 @@ final class LedgerStore implements AutoCloseable {
             connection.prepareStatement(
                 "INSERT INTO sluice_attempt (version, namespace, workload, local_queue,"
                     + " cluster_queue, cohort_path, owner_kind, owner_name, reserved_at, ready_at,"
-                    + " checkpointed_at, ended_at, outcome, reason, assumed, id, workload_uid,"
-                    + " attempt) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
+                    + " checkpointed_at, ended_at, outcome, reason, assumed, parts, label_set,"
+                    + " reach, id, workload_key, attempt)"
+                    + " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
         PreparedStatement update =
             connection.prepareStatement(
                 "UPDATE sluice_attempt SET version = ?, namespace = ?, workload = ?,"
                     + " local_queue = ?, cluster_queue = ?, cohort_path = ?, owner_kind = ?,"
                     + " owner_name = ?, reserved_at = ?, ready_at = ?, checkpointed_at = ?,"
-                    + " ended_at = ?, outcome = ?, reason = ?, assumed = ?"
+                    + " ended_at = ?, outcome = ?, reason = ?, assumed = ?, parts = ?,"
+                    + " label_set = ?, reach = ?"
                     // whatever changes an attempt changes one of these
                     + " WHERE id = ? AND version = ?"
                     + " AND COALESCE(ended_at, -1) = ?");
         PreparedStatement insertPart =
             connection.prepareStatement(
                 "INSERT INTO sluice_attempt_amount (flavor, resource, amount, baseline,"
-                    + " baseline_pace, from_at, to_at, reach, group_id, run_at, lost_at,"
-                    + " attempt_id, part) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
+                    + " baseline_pace, from_at, to_at, group_id, id, attempt_id)"
+                    + " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
         PreparedStatement updatePart =
             connection.prepareStatement(
-                "UPDATE sluice_attempt_amount SET from_at = ?, to_at = ?, reach = ?,"
-                    + " group_id = ?, run_at = ?, lost_at = ?"
-                    + " WHERE attempt_id = ? AND part = ?");
-        PreparedStatement insertLabel =
-            connection.prepareStatement(
-                "INSERT INTO sluice_attempt_label (attempt_id, label_key, label_value)"
-                    + " VALUES (?, ?, ?)")) {
+                "UPDATE sluice_attempt_amount SET from_at = ?, to_at = ?, group_id = ?"
+                    + " WHERE id = ?")) {
       long last = lastId();
       for (Stored stored : changed) {
         Attempt attempt = stored.attempt;
         if (stored.before.isEmpty()) {
           stored.id = ++last;
         }
-        write(stored.before.isPresent() ? update : insert, stored);
-        if (stored.before.isEmpty()) {
-          for (Map.Entry<String, String> label : attempt.holder().labels().entrySet()) {
-            insertLabel.setLong(1, stored.id);
-            insertLabel.setString(2, label.getKey());
-            insertLabel.setString(3, label.getValue());
-            insertLabel.addBatch();
-          }
-        }
+        write(stored.before.isPresent() ? update : insert, stored, sums.labelSet(attempt));
         for (int part = 0; part < attempt.parts().size(); part++) {
           if (stored.has(part)) {
             continue;
@@ -407,7 +400,6 @@ final class LedgerStore implements AutoCloseable {
           throw new SQLTransientException("somebody else changed an attempt meanwhile");
         }
       }
-      insertLabel.executeBatch();
       insertPart.executeBatch();
       updatePart.executeBatch();
     }
@@ -424,7 +416,8 @@ final class LedgerStore implements AutoCloseable {
     }
   }
 
-  private static void write(PreparedStatement statement, Stored stored) throws SQLException {
+  private static void write(PreparedStatement statement, Stored stored, Optional<UUID> labelSet)
+      throws SQLException {
     Attempt attempt = stored.attempt;
     Holder holder = attempt.holder();
     statement.setLong(1, attempt.version());
@@ -446,14 +439,21 @@ final class LedgerStore implements AutoCloseable {
     statement.setString(13, attempt.ending().map(end -> end.outcome().text()).orElse(null));
     statement.setString(14, attempt.ending().map(Ending::reason).orElse(null));
     statement.setBoolean(15, attempt.assumed());
-    statement.setLong(16, stored.id);
-    if (stored.before.isEmpty()) {
-      statement.setString(17, attempt.uid());
-      statement.setInt(18, attempt.number());
+    statement.setInt(16, attempt.parts().size());
+    LabelSets.set(statement, 17, labelSet);
+    if (attempt.isOpen()) {
+      statement.setNull(18, Types.SMALLINT);
     } else {
-      statement.setLong(17, stored.before.get().version());
+      statement.setInt(18, UsageSums.reach(attempt));
+    }
+    statement.setLong(19, stored.id);
+    if (stored.before.isEmpty()) {
+      statement.setString(20, attempt.workload());
+      statement.setInt(21, attempt.number());
+    } else {
+      statement.setLong(20, stored.before.get().version());
       statement.setLong(
-          18, stored.before.get().ending().map(end -> end.at().toEpochMilli()).orElse(-1L));
+          21, stored.before.get().ending().map(end -> end.at().toEpochMilli()).orElse(-1L));
     }
     statement.addBatch();
   }
@@ -481,20 +481,11 @@ final class LedgerStore implements AutoCloseable {
     }
     set(statement, place++, Optional.of(part.from()));
     set(statement, place++, part.to());
-    if (attempt.isOpen()) {
-      statement.setNull(place++, Types.SMALLINT);
-    } else {
-      statement.setInt(place++, UsageSums.reach(part));
+    LabelSets.set(statement, place++, group);
+    statement.setLong(place++, partId(stored.id, number));
+    if (number >= stored.parts()) {
+      statement.setLong(place, stored.id);
     }
-    if (group.isPresent()) {
-      statement.setObject(place++, group.get());
-    } else {
-      statement.setNull(place++, Types.OTHER);
-    }
-    set(statement, place++, attempt.isOpen() ? Optional.empty() : attempt.times().readyAt());
-    set(statement, place++, attempt.lostAt());
-    statement.setLong(place++, stored.id);
-    statement.setInt(place, number);
     statement.addBatch();
   }
 
@@ -503,8 +494,8 @@ final class LedgerStore implements AutoCloseable {
     List<OpenAttempt> open = new ArrayList<>();
     try (PreparedStatement select =
             connection.prepareStatement(
-                "SELECT workload_uid, namespace, workload, version FROM sluice_attempt"
-                    + " WHERE ended_at IS NULL ORDER BY workload_uid, attempt");
+                "SELECT workload_key, namespace, workload, version FROM sluice_attempt"
+                    + " WHERE reach IS NULL ORDER BY workload_key, attempt");
         ResultSet rows = select.executeQuery()) {
       while (rows.next()) {
         open.add(
@@ -520,9 +511,9 @@ final class LedgerStore implements AutoCloseable {
    * Those of some finished Workloads whose last attempt is known to have ended for good: not those
    * that were evicted last, because another attempt followed.
    */
-  Set<String> ended(List<String> uids) throws SQLException {
+  Set<String> ended(List<String> keys) throws SQLException {
     Set<String> ended = new HashSet<>();
-    for (Map.Entry<String, List<Stored>> each : last(uids).entrySet()) {
+    for (Map.Entry<String, List<Stored>> each : last(keys).entrySet()) {
       if (each.getValue()
           .getLast()
           .attempt
@@ -553,7 +544,16 @@ final class LedgerStore implements AutoCloseable {
    * @return how many
    */
   int deleteEndedBefore(Instant time) throws SQLException {
-    return delete("a.ended_at < ?", time.toEpochMilli());
+    int deleted = 0;
+    for (int reach = 0; reach <= UsageSums.REACHES.size(); reach++) {
+      // what began later is not read
+      deleted +=
+          delete(
+              "a.reach = %1$d AND a.reserved_at < %2$d AND a.ended_at < %2$d"
+                  .formatted(reach, time.toEpochMilli()),
+              Optional.empty());
+    }
+    return deleted;
   }
 
   /**
@@ -562,11 +562,11 @@ final class LedgerStore implements AutoCloseable {
    * @return how many
    */
   int delete(String namespace) throws SQLException {
-    return delete("a.ended_at IS NOT NULL AND a.namespace = ?", namespace);
+    return delete("a.reach IS NOT NULL AND a.namespace = ?", Optional.of(namespace));
   }
 
   /** Deletes attempts, and takes them from the sums: some in each transaction. */
-  private int delete(String condition, Object value) throws SQLException {
+  private int delete(String condition, Optional<String> value) throws SQLException {
     int deleted = 0;
     for (int more = 1; more > 0; deleted += more) {
       more = inTransaction(() -> deleteSome(condition, value));
@@ -577,38 +577,47 @@ final class LedgerStore implements AutoCloseable {
     return deleted;
   }
 
-  /** Deletes the groups that are in no sum any more; returns how many. */
+  /** Deletes the groups and labels that nothing is in any more; returns how many. */
   private int forgetGroups() throws SQLException {
     try (PreparedStatement forget =
         connection.prepareStatement(
             "DELETE FROM sluice_usage_group WHERE id NOT IN (SELECT group_id FROM"
                 + " sluice_usage_day)")) {
-      return forget.executeUpdate();
+      return forget.executeUpdate() + LabelSets.forget(connection);
     }
   }
 
-  private int deleteSome(String condition, Object value) throws SQLException {
-    List<String> uids = new ArrayList<>();
+  private int deleteSome(String condition, Optional<String> value) throws SQLException {
+    List<String> keys = new ArrayList<>();
     try (PreparedStatement select =
         connection.prepareStatement(
-            "SELECT DISTINCT a.workload_uid FROM sluice_attempt a WHERE %s FETCH FIRST %d ROWS ONLY"
+            "SELECT DISTINCT a.workload_key FROM sluice_attempt a WHERE %s FETCH FIRST %d ROWS ONLY"
                 .formatted(condition, CHUNK))) {
-      select.setObject(1, value);
+      if (value.isPresent()) {
+        select.setString(1, value.get());
+      }
       try (ResultSet rows = select.executeQuery()) {
         while (rows.next()) {
-          uids.add(rows.getString(1));
+          keys.add(rows.getString(1));
         }
       }
     }
-    List<Stored> all = locked(uids, condition, Optional.of(value));
+    List<Stored> all = locked(keys, condition, value);
     UsageSums sums = new UsageSums();
     try (PreparedStatement delete =
-        connection.prepareStatement("DELETE FROM sluice_attempt WHERE id = ?")) {
+            connection.prepareStatement("DELETE FROM sluice_attempt WHERE id = ?");
+        PreparedStatement deleteParts =
+            connection.prepareStatement(
+                "DELETE FROM sluice_attempt_amount WHERE id >= ? AND id < ?")) {
       for (Stored each : all) {
         each.summed.forEach(part -> sums.subtract(each.attempt, part));
         delete.setLong(1, each.id);
         delete.addBatch();
+        deleteParts.setLong(1, partId(each.id, 0));
+        deleteParts.setLong(2, partId(each.id + 1, 0));
+        deleteParts.addBatch();
       }
+      deleteParts.executeBatch();
       delete.executeBatch();
     }
     sums.write(connection);

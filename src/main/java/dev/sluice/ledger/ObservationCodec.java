@@ -30,7 +30,7 @@ final class ObservationCodec {
   /** The line of an observation, with its line feed. */
   static byte[] encode(AttemptObservation observation) throws IOException {
     ObjectNode line = JsonNodeFactory.instance.objectNode();
-    line.put("uid", observation.uid())
+    line.put("workload", observation.workload())
         .put("version", observation.version())
         .put("observedAt", observation.observedAt().toEpochMilli());
     observation.reservation().ifPresent(it -> reservation(line.putObject("reservation"), it));
@@ -87,12 +87,12 @@ final class ObservationCodec {
     } catch (IOException torn) {
       return Optional.empty();
     }
-    if (!line.path("uid").isTextual() || !line.path("version").isIntegralNumber()) {
+    if (!line.path("workload").isTextual() || !line.path("version").isIntegralNumber()) {
       return Optional.empty();
     }
     return Optional.of(
         new AttemptObservation(
-            line.path("uid").asText(),
+            line.path("workload").asText(),
             line.path("version").asLong(),
             time(line.path("observedAt")),
             Optional.of(line.path("reservation"))

@@ -24,9 +24,18 @@ final class UsageSql {
   /** The amount of a row, as a number whose products have room. */
   private static final String AMOUNT = "CAST(p.amount AS NUMERIC(38))";
 
+  /** Since when work was lost, or null. */
   private static final String LOST =
       "CASE WHEN a.outcome = 'Evicted' AND a.ready_at IS NOT NULL"
           + " THEN GREATEST(a.ready_at, COALESCE(a.checkpointed_at, 0)) END";
+
+  /**
+   * Amounts are found by their attempts, of which there is an index: in H2 by the range of their
+   * ids, in PostgreSQL by an index of its own.
+   */
+  private static final String AMOUNTS =
+      "sluice_attempt a JOIN sluice_attempt_amount p ON p.attempt_id = a.id AND p.id >= a.id * %1$d AND p.id < (a.id + 1) * %1$d"
+          .formatted(1L << LedgerStore.PART_BITS);
 
   private final UsageQuery query;
   private final NavigableSet<Long> priceChanges;
@@ -65,10 +74,9 @@ final class UsageSql {
   /**
    * Amounts of a time that are read as rows.
    *
-   * @param readyAt the expression for the time since when pods were ready, or null
-   * @param lostAt the expression for the time since when work was lost, or null
+   * @param where which attempts are read
    */
-  private record Rows(String where, Period period, String readyAt, String lostAt) {}
+  private record Rows(String where, Period period) {}
 
   /**
    * A time of which rows are read.
@@ -109,7 +117,7 @@ final class UsageSql {
     Period whole = new Period(since, until, false);
     List<Rows> single = new ArrayList<>();
     for (String reach : List.of("IS NULL", "= " + UsageSums.REACHES.size())) {
-      single.add(new Rows("p.reach " + reach, whole, "a.ready_at", LOST));
+      single.add(new Rows("a.reach " + reach, whole));
     }
     if (ofAttempts()) {
       single.addAll(rows(whole));
@@ -146,11 +154,13 @@ final class UsageSql {
         .mapToObj(
             reach ->
                 new Rows(
-                    "p.reach = %d AND p.from_at > %d"
-                        .formatted(reach, period.since() - UsageSums.REACHES.get(reach)),
-                    period,
-                    "p.run_at",
-                    "p.lost_at"))
+                    "a.reach = %d AND a.reserved_at > %d AND a.reserved_at < %d AND a.ended_at > %d"
+                        .formatted(
+                            reach,
+                            period.since() - UsageSums.REACHES.get(reach),
+                            period.until(),
+                            period.since()),
+                    period))
         .toList();
   }
 
@@ -176,10 +186,15 @@ final class UsageSql {
     for (Rows each : rows) {
       branches.add(
           of == Of.USES
-              ? "SELECT p.group_id, %s FROM sluice_attempt_amount p %s%s GROUP BY p.group_id"
-                  .formatted(uses(each), where(each), scope("p.group_id"))
-              : "SELECT p.group_id, %s FROM sluice_attempt_amount p %s %s%s GROUP BY p.group_id, r.since_at, r.price"
-                  .formatted(money(each, of), prices(each, of), where(each), scope("p.group_id")));
+              ? "SELECT p.group_id, %s FROM %s %s%s GROUP BY p.group_id"
+                  .formatted(uses(each), AMOUNTS, where(each), scope("p.group_id"))
+              : "SELECT p.group_id, %s FROM %s %s %s%s GROUP BY p.group_id, r.since_at, r.price"
+                  .formatted(
+                      money(each, of),
+                      AMOUNTS,
+                      prices(each, of),
+                      where(each),
+                      scope("p.group_id")));
     }
     branches.forEach(any -> values.addAll(query.scope().values()));
     values.addAll(labelKeys());
@@ -191,11 +206,7 @@ final class UsageSql {
                 + " SUM(CASE WHEN a.baseline IS NULL THEN 0 ELSE t.money END) AS compared";
     return "SELECT %sa.flavor AS flavor, a.resource AS resource, %s FROM (%s) AS t JOIN sluice_usage_group a ON a.id = t.group_id%s GROUP BY %sa.flavor, a.resource"
         .formatted(
-            columns(true),
-            columns,
-            String.join(" UNION ALL ", branches),
-            labels("sluice_usage_group_label", "l%1$d.group_id = a.id"),
-            columns(false));
+            columns(true), columns, String.join(" UNION ALL ", branches), labels(), columns(false));
   }
 
   /** The condition that a group is one of those that are asked for. */
@@ -232,7 +243,7 @@ final class UsageSql {
   /** Rows that are told apart by what only attempts have, or are in no sum. */
   private String attempts(Of of, Rows rows) {
     String condition = query.scope().condition();
-    return "SELECT %sp.flavor AS flavor, p.resource AS resource, %s FROM sluice_attempt_amount p JOIN sluice_attempt a ON a.id = p.attempt_id%s %s %s%s GROUP BY %sp.flavor, p.resource%s"
+    return "SELECT %sp.flavor AS flavor, p.resource AS resource, %s FROM %s%s %s %s%s GROUP BY %sp.flavor, p.resource%s"
         .formatted(
             columns(true),
             of == Of.USES
@@ -240,7 +251,8 @@ final class UsageSql {
                 : money(rows, of)
                     + ", r.price * SUM(CASE WHEN p.baseline IS NULL THEN 0 ELSE %s END) AS compared"
                         .formatted(priced(rows, of)),
-            labels("sluice_attempt_label", "l%1$d.attempt_id = a.id"),
+            AMOUNTS,
+            labels(),
             of == Of.USES ? "" : prices(rows, of),
             where(rows),
             condition.isEmpty() ? "" : " AND " + condition,
@@ -270,14 +282,14 @@ final class UsageSql {
     return columns.toString();
   }
 
-  /** The joins with labels, by a condition in which the number of the group is missing. */
-  private String labels(String table, String on) {
+  /** The joins with the labels of what is named {@code a}. */
+  private String labels() {
     return IntStream.range(0, query.groups().size())
         .filter(i -> query.groups().get(i).label().isPresent())
         .mapToObj(
             i ->
-                " LEFT JOIN %s l%d ON %s AND l%d.label_key = ?"
-                    .formatted(table, i, on.formatted(i), i))
+                " LEFT JOIN sluice_label l%1$d ON l%1$d.label_set = a.label_set AND l%1$d.label_key = ?"
+                    .formatted(i))
         .collect(Collectors.joining());
   }
 
@@ -305,7 +317,7 @@ final class UsageSql {
       SUM(%1$s * CASE WHEN %4$s IS NULL THEN 0 ELSE GREATEST(0, %2$s - GREATEST(%3$s, %4$s)) END) AS run,
       SUM(%1$s * CASE WHEN %5$s IS NULL THEN 0 ELSE GREATEST(0, %2$s - GREATEST(%3$s, %5$s)) END) AS lost\
     """
-        .formatted(AMOUNT, end(rows), begin(rows), rows.readyAt(), rows.lostAt());
+        .formatted(AMOUNT, end(rows), begin(rows), "a.ready_at", LOST);
   }
 
   private static String money(Rows rows, Of of) {
@@ -327,7 +339,7 @@ final class UsageSql {
   private static String paidUntil(Rows rows, Of of) {
     return of == Of.COSTS
         ? end(rows)
-        : "LEAST(%s, COALESCE(%s, %d))".formatted(end(rows), rows.lostAt(), rows.period().until());
+        : "LEAST(%s, COALESCE(%s, %d))".formatted(end(rows), LOST, rows.period().until());
   }
 
   /** The join with the prices that count within the time of an amount. */

@@ -1,17 +1,11 @@
 package dev.sluice.ledger;
 
-import static java.nio.charset.StandardCharsets.UTF_8;
-
 import dev.sluice.ledger.Attempt.Part;
 import dev.sluice.ledger.AttemptObservation.Holder;
 import dev.sluice.ledger.AttemptObservation.Outcome;
 import java.math.BigDecimal;
-import java.nio.ByteBuffer;
-import java.security.MessageDigest;
-import java.security.NoSuchAlgorithmException;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
-import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -33,34 +27,39 @@ final class UsageSums {
   static final long DAY = Duration.ofDays(1).toMillis();
 
   /**
-   * The longest times in milliseconds that amounts of a reach were reserved for. What lasted longer
-   * than the last one is in no sum.
+   * The longest times in milliseconds that attempts of a reach lasted. What lasted longer than the
+   * last one is in no sum.
    */
   static final List<Long> REACHES =
       List.of(DAY / 24, DAY / 4, DAY, 2 * DAY, 4 * DAY, 8 * DAY, 16 * DAY, 64 * DAY, 1_024 * DAY);
 
   private static final String GROUP_COLUMNS =
       "id, namespace, local_queue, cluster_queue, cohort_path, owner_kind, outcome, flavor,"
-          + " resource, baseline";
+          + " resource, baseline, label_set";
 
   private final Map<UUID, Group> groups = new HashMap<>();
 
   /** The names that were worked out: one for each part that is written, and added or taken. */
   private final Map<Group, UUID> ids = new HashMap<>();
 
+  private final LabelSets labelSets = new LabelSets();
   private boolean taken;
 
   /** In one order for all writers, so that no two of them wait for each other. */
   private final TreeMap<Cell, Sum> sums = new TreeMap<>();
 
-  /** What all amounts of a group have in common, apart from their owner. */
+  /** What all amounts of a group have in common; the holder has no names. */
   private record Group(
-      Holder holder, Outcome outcome, String flavor, String resource, Optional<String> baseline) {
+      Holder holder,
+      Optional<UUID> labelSet,
+      Outcome outcome,
+      String flavor,
+      String resource,
+      Optional<String> baseline) {
 
     /** A name that says nothing else: no two groups have the same. */
     UUID id() {
-      StringBuilder text = new StringBuilder(256);
-      for (String each :
+      return LabelSets.digest(
           List.of(
               holder.namespace(),
               holder.localQueue(),
@@ -70,19 +69,8 @@ final class UsageSums {
               outcome.text(),
               flavor,
               resource,
-              baseline.map(name -> "=" + name).orElse(""))) {
-        text.append(each).append('\0');
-      }
-      new TreeMap<>(holder.labels())
-          .forEach((key, value) -> text.append(key).append('\0').append(value).append('\0'));
-      try {
-        ByteBuffer digest =
-            ByteBuffer.wrap(
-                MessageDigest.getInstance("SHA-256").digest(text.toString().getBytes(UTF_8)));
-        return new UUID(digest.getLong(), digest.getLong());
-      } catch (NoSuchAlgorithmException e) {
-        throw new IllegalStateException("each Java has SHA-256", e);
-      }
+              baseline.map(name -> "=" + name).orElse(""),
+              labelSet.map(UUID::toString).orElse("")));
     }
   }
 
@@ -111,14 +99,21 @@ final class UsageSums {
     }
   }
 
-  /** How long a part of an attempt that has ended lasted, as an index of {@link #REACHES}. */
-  static int reach(Part part) {
-    long length = to(part) - part.from().toEpochMilli();
+  /** How long an attempt that has ended lasted, as an index of {@link #REACHES}. */
+  static int reach(Attempt attempt) {
+    long length =
+        Duration.between(attempt.times().reservedAt(), attempt.ending().orElseThrow().at())
+            .toMillis();
     int reach = 0;
     while (reach < REACHES.size() && length > REACHES.get(reach)) {
       reach++;
     }
     return reach;
+  }
+
+  /** The set of an attempt's labels, which is written with the sums; empty if it has none. */
+  Optional<UUID> labelSet(Attempt attempt) {
+    return labelSets.add(attempt.holder().labels());
   }
 
   /** The group of a part of an attempt; empty if it is in no sum. */
@@ -130,14 +125,15 @@ final class UsageSums {
     return ids.computeIfAbsent(group, Group::id);
   }
 
-  private static Optional<Group> groupOf(Attempt attempt, Part part) {
+  private Optional<Group> groupOf(Attempt attempt, Part part) {
     return attempt
         .ending()
-        .filter(any -> reach(part) < REACHES.size())
+        .filter(any -> reach(attempt) < REACHES.size())
         .map(
             end ->
                 new Group(
-                    attempt.holder(),
+                    attempt.holder().ofGroup(),
+                    labelSet(attempt),
                     end.outcome(),
                     part.amount().flavor(),
                     part.amount().resource(),
@@ -193,11 +189,12 @@ final class UsageSums {
   }
 
   /**
-   * Writes the sums, without a commit.
+   * Writes the sums and the sets of labels, without a commit.
    *
    * @throws SQLException also if somebody else wrote a group or a sum for the first time meanwhile
    */
   void write(Connection connection) throws SQLException {
+    labelSets.write(connection);
     if (sums.isEmpty()) {
       return;
     }
@@ -255,26 +252,14 @@ final class UsageSums {
 
   private void writeGroups(Connection connection) throws SQLException {
     Map<UUID, Group> missing = new TreeMap<>(groups);
-    try (PreparedStatement known =
-        connection.prepareStatement("SELECT id FROM sluice_usage_group WHERE id = ANY(?)")) {
-      known.setArray(1, connection.createArrayOf("UUID", missing.keySet().toArray()));
-      try (ResultSet rows = known.executeQuery()) {
-        while (rows.next()) {
-          missing.remove(rows.getObject(1, UUID.class));
-        }
-      }
-    }
+    missing.keySet().removeAll(LabelSets.known(connection, "sluice_usage_group", groups.keySet()));
     if (missing.isEmpty()) {
       return;
     }
     try (PreparedStatement insert =
-            connection.prepareStatement(
-                "INSERT INTO sluice_usage_group (%s) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
-                    .formatted(GROUP_COLUMNS));
-        PreparedStatement insertLabel =
-            connection.prepareStatement(
-                "INSERT INTO sluice_usage_group_label (group_id, label_key, label_value)"
-                    + " VALUES (?, ?, ?)")) {
+        connection.prepareStatement(
+            "INSERT INTO sluice_usage_group (%s) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+                .formatted(GROUP_COLUMNS))) {
       for (Entry<UUID, Group> each : missing.entrySet()) {
         Group group = each.getValue();
         Holder holder = group.holder();
@@ -288,16 +273,10 @@ final class UsageSums {
         insert.setString(8, group.flavor());
         insert.setString(9, group.resource());
         insert.setString(10, group.baseline().orElse(null));
+        LabelSets.set(insert, 11, group.labelSet());
         insert.addBatch();
-        for (Entry<String, String> label : holder.labels().entrySet()) {
-          insertLabel.setObject(1, each.getKey());
-          insertLabel.setString(2, label.getKey());
-          insertLabel.setString(3, label.getValue());
-          insertLabel.addBatch();
-        }
       }
       insert.executeBatch();
-      insertLabel.executeBatch();
     }
   }
 }

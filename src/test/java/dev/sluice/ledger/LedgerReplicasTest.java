@@ -98,11 +98,12 @@ class LedgerReplicasTest {
   private static void check(LedgerStore store, RandomUses world, LedgerDatabase database)
       throws SQLException {
     LedgerStoreTest.check(store, world, List.of(), RandomUses.BEGIN, world.now());
+    LedgerStoreTest.checkNodes(store, world, RandomUses.BEGIN, world.now());
     assertThat(withoutZeros(UsageSumsTest.sums(database.dataSource())))
         .isEqualTo(withoutZeros(UsageSumsTest.rows(database.dataSource())));
     long attempts =
         world.observations().stream()
-            .map(each -> each.uid() + each.reservation().orElseThrow().reservedAt())
+            .map(each -> each.workload() + each.reservation().orElseThrow().reservedAt())
             .distinct()
             .count();
     assertThat(rows(database)).hasSize((int) attempts);
@@ -120,8 +121,8 @@ class LedgerReplicasTest {
         Statement statement = connection.createStatement();
         ResultSet each =
             statement.executeQuery(
-                "SELECT workload_uid, reserved_at, ready_at, ended_at, outcome, reason"
-                    + " FROM sluice_attempt ORDER BY workload_uid, reserved_at")) {
+                "SELECT workload_key, reserved_at, ready_at, ended_at, outcome, reason"
+                    + " FROM sluice_attempt ORDER BY workload_key, reserved_at")) {
       while (each.next()) {
         StringBuilder row = new StringBuilder();
         for (int i = 1; i <= 6; i++) {
@@ -207,7 +208,7 @@ class LedgerReplicasTest {
     private void compare(LedgerStore store, int end, List<AttemptObservation> file)
         throws SQLException {
       Map<String, AttemptObservation> now = new HashMap<>();
-      all.subList(0, end).forEach(each -> now.put(each.uid(), each));
+      all.subList(0, end).forEach(each -> now.put(each.workload(), each));
       Instant time = all.get(end - 1).observedAt();
       Set<String> ended = store.ended(List.copyOf(now.keySet()));
       now.forEach(
@@ -220,14 +221,14 @@ class LedgerReplicasTest {
             }
           });
       for (OpenAttempt open : store.open()) {
-        AttemptObservation last = Objects.requireNonNull(now.get(open.uid()));
+        AttemptObservation last = Objects.requireNonNull(now.get(open.key()));
         Optional<Outcome> outcome = last.ending().map(AttemptObservation.Ending::outcome);
         if (outcome.equals(Optional.of(Outcome.DELETED))) {
-          file.add(AttemptReader.gone(open.uid(), open.version(), time));
+          file.add(AttemptReader.gone(open.key(), open.version(), time));
         } else if (outcome.equals(Optional.of(Outcome.EVICTED))) {
           file.add(
               new AttemptObservation(
-                  open.uid(), last.version(), time, Optional.empty(), last.ending()));
+                  open.key(), last.version(), time, Optional.empty(), last.ending()));
         } else if (outcome.isPresent()) {
           file.add(last);
         }

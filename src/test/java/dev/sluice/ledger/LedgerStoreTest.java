@@ -10,6 +10,7 @@ import dev.sluice.ledger.AttemptObservation.Ending;
 import dev.sluice.ledger.AttemptObservation.Holder;
 import dev.sluice.ledger.AttemptObservation.Outcome;
 import dev.sluice.ledger.AttemptObservation.Reservation;
+import dev.sluice.ledger.UsageQuery.Span;
 import dev.sluice.ledger.UsageRows.UsageRow;
 import java.lang.reflect.Proxy;
 import java.math.BigDecimal;
@@ -30,6 +31,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Function;
 import java.util.function.Predicate;
 import java.util.stream.IntStream;
+import java.util.stream.LongStream;
 import java.util.stream.Stream;
 import org.h2.jdbcx.JdbcDataSource;
 import org.junit.jupiter.api.DynamicTest;
@@ -40,13 +42,19 @@ import org.junit.jupiter.api.io.TempDir;
 /**
  * The sums of rows are the integral of what is used, for any span, however often it is told.
  *
- * <p>{@code -Dsluice.ledger.steps} says how many things happen in each world.
+ * <p>{@code -Dsluice.ledger.steps} says how many things happen in each world, {@code
+ * -Dsluice.property.steps} how many in all, {@code -Dsluice.property.seed} which world is the
+ * first.
  */
 class LedgerStoreTest {
 
-  private static final int WORLDS = Integer.getInteger("sluice.property.factor", 1) * 6;
-
   private static final int STEPS = Integer.getInteger("sluice.ledger.steps", 600);
+
+  private static final long WORLDS =
+      Math.ceilDiv(
+          Long.getLong(
+              "sluice.property.steps", Long.getLong("sluice.property.factor", 1) * 6 * STEPS),
+          STEPS);
 
   private static final Instant T0 = RandomUses.BEGIN;
   private static final UsageQuery ALL =
@@ -77,12 +85,13 @@ class LedgerStoreTest {
 
   @TestFactory
   Stream<DynamicTest> sumsOfRowsAreTheIntegral() {
-    return Stream.iterate(1, seed -> seed + 1)
-        .limit(WORLDS)
+    long first = Long.getLong("sluice.property.seed", 1);
+    return LongStream.range(first, first + WORLDS)
+        .boxed()
         .map(seed -> DynamicTest.dynamicTest("seed " + seed, () -> compare(seed)));
   }
 
-  private void compare(int seed) throws SQLException {
+  private void compare(long seed) throws SQLException {
     compare(seed, () -> open("world-" + seed));
   }
 
@@ -91,9 +100,9 @@ class LedgerStoreTest {
     LedgerStore open() throws SQLException;
   }
 
-  static void compare(int seed, Opening opening) throws SQLException {
+  static void compare(long seed, Opening opening) throws SQLException {
     Random random = new Random(seed);
-    RandomUses world = new RandomUses(random, STEPS / 10, STEPS);
+    RandomUses world = new RandomUses(random, STEPS / 5, STEPS);
     List<AttemptObservation> all = world.observations();
     LedgerStore store = opening.open();
     try {
@@ -110,12 +119,19 @@ class LedgerStoreTest {
         }
       }
       assertThat(store.add(all)).as("what was told before").isEmpty();
-      List<Price> prices = price(store, world, random);
-      check(store, world, prices, RandomUses.BEGIN, world.now());
+      List<Span> spans = new ArrayList<>();
+      spans.add(new Span(RandomUses.BEGIN, world.now()));
       for (int i = 0; i < 5; i++) {
         long length = Duration.between(RandomUses.BEGIN, world.now()).toMillis();
         Instant since = RandomUses.BEGIN.plusMillis(random.nextLong(length));
-        check(store, world, prices, since, since.plusMillis(1 + random.nextLong(length)));
+        spans.add(new Span(since, since.plusMillis(1 + random.nextLong(length))));
+      }
+      for (Span span : spans) {
+        checkNodes(store, world, span.since(), span.until());
+      }
+      List<Price> prices = price(store, world, random);
+      for (Span span : spans) {
+        check(store, world, prices, span.since(), span.until());
       }
     } finally {
       store.close();
@@ -157,7 +173,7 @@ class LedgerStoreTest {
     return prices;
   }
 
-  /** The rows are what was used, for each queue and each node of the tree. */
+  /** The rows are what was used, and what that cost, for each queue. */
   static void check(
       LedgerStore store, RandomUses world, List<Price> prices, Instant since, Instant until)
       throws SQLException {
@@ -180,7 +196,7 @@ class LedgerStoreTest {
     expected(world, since, until, expected, "waited", use -> !use.ready());
     expected(world, since, until, expected, "lost", RandomUses.Use::lost);
     Map<String, BigDecimal> sums = new HashMap<>();
-    String unit = Duration.between(since, until).toDays() > 2 ? "day" : "hour";
+    String unit = Duration.between(since, until).toHours() > 12 ? "day" : "hour";
     UsageQuery query = UsageQuery.of("queue," + unit, since, until, Optional.empty());
     List<UsageRow> rows = store.usage(query, world.now(), LIMIT).rows();
     for (UsageRow row : rows) {
@@ -193,11 +209,10 @@ class LedgerStoreTest {
       merge(sums, of + " saved", row.saved());
     }
     assertThat(plain(sums)).as("from %s to %s", since, until).isEqualTo(plain(expected));
-    checkNodes(store, world, since, until);
   }
 
   /** What a budget of any node of the tree counts is what its queues use. */
-  private static void checkNodes(LedgerStore store, RandomUses world, Instant since, Instant until)
+  static void checkNodes(LedgerStore store, RandomUses world, Instant since, Instant until)
       throws SQLException {
     UsageQuery query = UsageQuery.of("", since, until, Optional.empty());
     for (String node : List.of("queue-0", "queue-1", "queue-2", "rest", "team", "root", "oo")) {
@@ -330,18 +345,36 @@ class LedgerStoreTest {
                           .distinct()
                           .count())
               .sum();
-      assertThat(rows(directory.resolve("view"))).isEqualTo(rows);
+      assertThat(count(directory.resolve("view"), "sluice_ledger")).isEqualTo(rows);
     }
   }
 
-  private static long rows(Path database) throws SQLException {
+  private static long count(Path database, String table) throws SQLException {
     JdbcDataSource source = new JdbcDataSource();
     source.setURL("jdbc:h2:file:" + database.resolve("ledger"));
     try (Connection connection = source.getConnection();
         Statement statement = connection.createStatement();
-        ResultSet count = statement.executeQuery("SELECT COUNT(*) FROM sluice_ledger")) {
+        ResultSet count = statement.executeQuery("SELECT COUNT(*) FROM " + table)) {
       count.next();
       return count.getLong(1);
+    }
+  }
+
+  /** Labels may name people. */
+  @Test
+  void labelsAreDeletedWithTheLastAttemptThatHasThem() throws SQLException {
+    RandomUses world = new RandomUses(new Random(5), 1, 200);
+    Path labels = directory.resolve("labels");
+    try (LedgerStore store = open("labels")) {
+      store.add(world.observations());
+      assertThat(store.open()).isEmpty();
+      assertThat(count(labels, "sluice_label")).isEqualTo(1);
+      store.delete("namespace");
+      for (String table :
+          List.of(
+              "sluice_label", "sluice_label_set", "sluice_usage_group", "sluice_attempt_amount")) {
+        assertThat(count(labels, table)).as(table).isZero();
+      }
     }
   }
 
@@ -502,6 +535,6 @@ class LedgerStoreTest {
   private static AttemptObservation changed(long version, int seconds, long gpus) {
     AttemptObservation told = observation(version, T0, Optional.empty(), gpus);
     return new AttemptObservation(
-        told.uid(), version, T0.plusSeconds(seconds), told.reservation(), told.ending());
+        told.workload(), version, T0.plusSeconds(seconds), told.reservation(), told.ending());
   }
 }

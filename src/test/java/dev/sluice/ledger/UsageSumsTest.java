@@ -195,7 +195,7 @@ class UsageSumsTest {
                 "SELECT s.day_at, a.cluster_queue, a.cohort_path, a.outcome, a.flavor, a.resource,"
                     + " a.baseline, l.label_value, s.reserved, s.run, s.lost, s.compared"
                     + " FROM sluice_usage_day s JOIN sluice_usage_group a ON a.id = s.group_id"
-                    + " LEFT JOIN sluice_usage_group_label l ON l.group_id = a.id")) {
+                    + " LEFT JOIN sluice_label l ON l.label_set = a.label_set")) {
       while (rows.next()) {
         List<BigDecimal> values = new ArrayList<>();
         for (int i = 9; i <= 12; i++) {
@@ -241,8 +241,8 @@ class UsageSumsTest {
                       ELSE %2$d END AS lost_from
                   FROM sluice_attempt a
                   JOIN sluice_attempt_amount p ON p.attempt_id = a.id
-                  LEFT JOIN sluice_attempt_label l ON l.attempt_id = a.id
-                  WHERE a.ended_at IS NOT NULL AND p.reach IS NOT NULL AND p.from_at < %2$d AND p.to_at > %1$d) AS parts
+                  LEFT JOIN sluice_label l ON l.label_set = a.label_set
+                  WHERE a.ended_at IS NOT NULL AND a.reach IS NOT NULL AND p.from_at < %2$d AND p.to_at > %1$d) AS parts
                 GROUP BY cluster_queue, cohort_path, outcome, flavor, resource, baseline, label_value
                 """
                     .formatted(number * day, (number + 1) * day))) {

@@ -1,9 +1,10 @@
 -- Every statement may be repeated: H2 keeps what was done when a later one fails, or the process is killed.
 -- Times are milliseconds since 1970 in UTC. Amounts are in thousandths for cpu, else in whole units.
 CREATE TABLE IF NOT EXISTS sluice_attempt (
-  -- in the order in which attempts are written, so that what belongs to them is appended to its index; UIDs come in no order
+  -- in the order in which attempts are written, so that what belongs to them is appended to its index
   id              BIGINT        NOT NULL PRIMARY KEY,
-  workload_uid    VARCHAR(64)   NOT NULL,
+  -- ten hexadecimal digits of the second in which the Workload was created, and its UID
+  workload_key    VARCHAR(96)   NOT NULL,
   attempt         INTEGER       NOT NULL,
   version         BIGINT        NOT NULL,
   namespace       VARCHAR(253)  NOT NULL,
@@ -20,24 +21,36 @@ CREATE TABLE IF NOT EXISTS sluice_attempt (
   outcome         VARCHAR(16),
   reason          VARCHAR(253),
   -- whether the end wasn't observed: what somebody else observed of it may replace it
-  assumed         BOOLEAN       NOT NULL
+  assumed         BOOLEAN       NOT NULL,
+  -- how many amounts it has
+  parts           INTEGER       NOT NULL,
+  -- no reference, which would need an index: nothing that an attempt has is deleted, and each write of one adds what is missing
+  label_set       UUID,
+  -- how long it lasted at most; none while it is open
+  reach           SMALLINT
 );
 
-CREATE UNIQUE INDEX IF NOT EXISTS sluice_attempt_workload ON sluice_attempt (workload_uid, attempt);
-CREATE INDEX IF NOT EXISTS sluice_attempt_ended ON sluice_attempt (ended_at);
+CREATE UNIQUE INDEX IF NOT EXISTS sluice_attempt_workload ON sluice_attempt (workload_key, attempt);
+CREATE INDEX IF NOT EXISTS sluice_attempt_reach ON sluice_attempt (reach, reserved_at, ended_at);
 
-CREATE TABLE IF NOT EXISTS sluice_attempt_label (
-  attempt_id   BIGINT       NOT NULL,
+-- What attempts and groups have in common: each set of labels once.
+CREATE TABLE IF NOT EXISTS sluice_label_set (
+  id UUID NOT NULL PRIMARY KEY
+);
+
+CREATE TABLE IF NOT EXISTS sluice_label (
+  label_set    UUID         NOT NULL,
   label_key    VARCHAR(317) NOT NULL,
   label_value  VARCHAR(253) NOT NULL,
-  PRIMARY KEY (attempt_id, label_key),
-  FOREIGN KEY (attempt_id) REFERENCES sluice_attempt (id) ON DELETE CASCADE
+  PRIMARY KEY (label_set, label_key),
+  FOREIGN KEY (label_set) REFERENCES sluice_label_set (id) ON DELETE CASCADE
 );
 
 -- An amount that was reserved for a time. It has a further row when it changes within an attempt.
 CREATE TABLE IF NOT EXISTS sluice_attempt_amount (
+  -- the id of the attempt times 2^24, plus the number of the amount: an index less than with two columns
+  id            BIGINT       NOT NULL PRIMARY KEY,
   attempt_id    BIGINT       NOT NULL,
-  part          INTEGER      NOT NULL,
   flavor        VARCHAR(253) NOT NULL,
   resource      VARCHAR(253) NOT NULL,
   amount        BIGINT       NOT NULL,
@@ -46,16 +59,9 @@ CREATE TABLE IF NOT EXISTS sluice_attempt_amount (
   -- the flavor that would have been tried first in the listed order, and how long there the work of a second takes
   baseline      VARCHAR(253),
   baseline_pace NUMERIC(20, 10),
-  -- the group in whose sums an amount is; none while it is in no sum. The reach says how long it was reserved at most.
-  group_id      UUID,
-  reach         SMALLINT,
-  run_at        BIGINT,
-  lost_at       BIGINT,
-  PRIMARY KEY (attempt_id, part),
-  FOREIGN KEY (attempt_id) REFERENCES sluice_attempt (id) ON DELETE CASCADE
+  -- the group in whose sums an amount is; none while it is in no sum
+  group_id      UUID
 );
-
-CREATE INDEX IF NOT EXISTS sluice_attempt_amount_reach ON sluice_attempt_amount (reach, from_at, to_at);
 
 -- Sums of the attempts that have ended, for each day in UTC and each group of them.
 CREATE TABLE IF NOT EXISTS sluice_usage_group (
@@ -68,15 +74,9 @@ CREATE TABLE IF NOT EXISTS sluice_usage_group (
   outcome       VARCHAR(16)   NOT NULL,
   flavor        VARCHAR(253)  NOT NULL,
   resource      VARCHAR(253)  NOT NULL,
-  baseline      VARCHAR(253)
-);
-
-CREATE TABLE IF NOT EXISTS sluice_usage_group_label (
-  group_id    UUID         NOT NULL,
-  label_key   VARCHAR(317) NOT NULL,
-  label_value VARCHAR(253) NOT NULL,
-  PRIMARY KEY (group_id, label_key),
-  FOREIGN KEY (group_id) REFERENCES sluice_usage_group (id) ON DELETE CASCADE
+  baseline      VARCHAR(253),
+  label_set     UUID,
+  FOREIGN KEY (label_set) REFERENCES sluice_label_set (id)
 );
 
 -- Amounts times milliseconds. What is compared with a baseline is the time that the work would have taken there.
@@ -103,7 +103,7 @@ CREATE TABLE IF NOT EXISTS sluice_price (
 
 -- A row for each attempt that has ended, flavor and resource; amounts times milliseconds.
 CREATE OR REPLACE VIEW sluice_ledger AS
-SELECT workload_uid, attempt, namespace, workload, local_queue, cluster_queue, cohort_path, owner_kind, owner_name,
+SELECT SUBSTRING(workload_key FROM 11) AS workload_uid, attempt, namespace, workload, local_queue, cluster_queue, cohort_path, owner_kind, owner_name,
        flavor, resource, reserved_at, ready_at, ended_at, outcome, reason,
        MAX(amount) AS amount,
        SUM(amount * reserved_ms) AS reserved,
@@ -111,7 +111,7 @@ SELECT workload_uid, attempt, namespace, workload, local_queue, cluster_queue, c
        SUM(amount * (reserved_ms - run_ms)) AS waited,
        SUM(amount * lost_ms) AS lost
 FROM (
-  SELECT a.workload_uid, a.attempt, a.namespace, a.workload, a.local_queue, a.cluster_queue, a.cohort_path,
+  SELECT a.workload_key, a.attempt, a.namespace, a.workload, a.local_queue, a.cluster_queue, a.cohort_path,
          a.owner_kind, a.owner_name, p.flavor, p.resource, a.reserved_at, a.ready_at, a.ended_at, a.outcome, a.reason,
          CAST(p.amount AS NUMERIC(38)) AS amount,
          p.to_at - p.from_at AS reserved_ms,
@@ -124,5 +124,5 @@ FROM (
   JOIN sluice_attempt_amount p ON p.attempt_id = a.id
   WHERE a.ended_at IS NOT NULL
 ) AS parts
-GROUP BY workload_uid, attempt, namespace, workload, local_queue, cluster_queue, cohort_path, owner_kind, owner_name,
+GROUP BY workload_key, attempt, namespace, workload, local_queue, cluster_queue, cohort_path, owner_kind, owner_name,
          flavor, resource, reserved_at, ready_at, ended_at, outcome, reason;
