@@ -21,6 +21,7 @@ import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -123,8 +124,9 @@ final class HeldRequests implements HeldBack {
 
   private List<List<Option>> choices(EquivalenceClass equivalenceClass, ClusterQueueCache queue) {
     List<List<Option>> all = new ArrayList<>();
-    if (equivalenceClass.shape().slice().isPresent()) {
-      return all; // It is charged for what it has more than the slice before it.
+    // A slice is charged for what it has more than the slice before it.
+    if (equivalenceClass.shape().slice().isPresent() || !reservations.isNear(queue.node().root())) {
+      return all;
     }
     for (PodSetRequest podSet : equivalenceClass.shape().podSets()) {
       int count = podSet.minCount() > 0 ? podSet.minCount() : podSet.count();
@@ -174,18 +176,13 @@ final class HeldRequests implements HeldBack {
       case Scope.OfQueue(var name, var shares) -> {
         ClusterQueueCache keptQueue = lookup.queue(name);
         if (keptQueue != null) {
-          List<Option> others =
-              options.stream().filter(option -> !leaves(keptQueue, option.queue, at)).toList();
-          Map<Boolean, List<Option>> byPreemption = new HashMap<>(4);
-          others.forEach(
-              option ->
-                  byPreemption
-                      .computeIfAbsent(mayPreempt(option.queue), any -> new ArrayList<>())
-                      .add(option));
-          byPreemption.forEach(
-              (preempting, some) ->
-                  blockBeside(
-                      reserved, shares, reservations.moment(keptQueue, at), preempting, some));
+          options.stream()
+              .filter(option -> !leaves(keptQueue, option.queue, at))
+              .collect(Collectors.partitioningBy(option -> mayPreempt(option.queue)))
+              .forEach(
+                  (preempting, some) ->
+                      blockBeside(
+                          reserved, shares, reservations.moment(keptQueue, at), preempting, some));
         }
       }
       case Scope.OfNodes _ -> {
@@ -210,6 +207,9 @@ final class HeldRequests implements HeldBack {
       QueueMoment moment,
       boolean preempting,
       List<Option> options) {
+    if (options.isEmpty()) {
+      return;
+    }
     Map<Integer, Long> neededLent = new HashMap<>();
     Map<Integer, Long> needed = new HashMap<>();
     List<QueueMoment.Run> gone = moment.gone(holder -> preempting && holder.evictable());
