@@ -602,12 +602,19 @@ public final class Engine {
         }
       }
       QueuedWorkload head = waiting.blockingHead(cache.name());
-      if (head != null && head.localQueue().equals(localQueue.id)) {
+      if (head != null
+          && head.localQueue().equals(localQueue.id)
+          && triedNoFlavor(waiting.explanation(cache.name(), head))) {
         waiting.unblock(cache);
       }
       waiting.activate(cache);
     }
     specRegistry.freed.clear();
+  }
+
+  /** Whether a head was blocked before its flavors were tried, as by a limit: it lacks no quota. */
+  private static boolean triedNoFlavor(@Nullable Explanation explanation) {
+    return explanation == null || explanation.attempts().isEmpty();
   }
 
   private boolean mayReturn(QueuedWorkload item) {
