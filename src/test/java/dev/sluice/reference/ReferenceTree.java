@@ -201,9 +201,12 @@ final class ReferenceTree {
     }
   }
 
-  /** The ancestors of a node, from its parent to the root. */
+  /** The ancestors of a node, from its parent to the root; none of a queue below a cycle. */
   List<Node> ancestors(Node node) {
     List<Node> ancestors = new ArrayList<>();
+    if (node.isQueue() && cyclic(node.name())) {
+      return ancestors;
+    }
     for (Optional<Node> up = parent(node); up.isPresent(); up = parent(up.get())) {
       ancestors.add(up.get());
     }
@@ -214,10 +217,8 @@ final class ReferenceTree {
   PreemptionRules preemptionRules(String queue) {
     Node self = new Node(true, queue);
     PreemptionRules all = rules(self).preemption();
-    if (!cyclic(queue)) {
-      for (Node cohort : ancestors(self)) {
-        all = all.or(rules(cohort).preemption());
-      }
+    for (Node cohort : ancestors(self)) {
+      all = all.or(rules(cohort).preemption());
     }
     return all;
   }
@@ -225,9 +226,7 @@ final class ReferenceTree {
   /** Names from the root down to a queue. */
   List<String> path(String queue) {
     List<String> names = new ArrayList<>(List.of(queue));
-    if (!cyclic(queue)) {
-      ancestors(new Node(true, queue)).forEach(cohort -> names.addFirst(cohort.name()));
-    }
+    ancestors(new Node(true, queue)).forEach(cohort -> names.addFirst(cohort.name()));
     return names;
   }
 
@@ -283,7 +282,7 @@ final class ReferenceTree {
 
   private boolean isBelow(Node node, String queue) {
     Node own = new Node(true, queue);
-    return node.equals(own) || (!cyclic(queue) && ancestors(own).contains(node));
+    return node.equals(own) || ancestors(own).contains(node);
   }
 
   /** S. */
