@@ -280,7 +280,7 @@ final class ReferenceParking {
         .filter(entry -> entry.returned)
         .forEach(
             entry -> {
-              entry.returned = entry.waits() && !entry.aside;
+              entry.returned = entry.waits() && !entry.aside && world.reservations.any();
               if (entry.returned && world.reservations.heldBack(entry, tree)) {
                 entry.aside = true;
                 entry.returned = false;
@@ -293,7 +293,7 @@ final class ReferenceParking {
         .forEach(
             entry -> {
               entry.aside = false;
-              entry.returned = true;
+              entry.returned = world.reservations.any();
             });
     for (String queue : affected) {
       letWalkAgain(queue);

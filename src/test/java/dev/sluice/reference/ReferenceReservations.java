@@ -41,6 +41,11 @@ final class ReferenceReservations {
     this.world = world;
   }
 
+  /** Whether anything is kept. */
+  boolean any() {
+    return !all.isEmpty();
+  }
+
   void declare(List<ReservedCapacity> kept) {
     released |= !all.equals(kept);
     all = kept;
@@ -122,17 +127,20 @@ final class ReferenceReservations {
   }
 
   private boolean refuses(Newcomer newcomer, ReferenceTree tree) {
-    for (ReservedCapacity each : all) {
-      for (Occurrence occurrence : each.occurrences()) {
-        Instant at = occurrence.start().isBefore(now) ? now : occurrence.start();
-        if (occurrence.end().isAfter(now)
-            && at.isBefore(end(newcomer.entry().id.uid(), now))
-            && disturbs(newcomer, each, at, tree)) {
-          return true;
-        }
-      }
-    }
-    return false;
+    return all.stream()
+        .anyMatch(
+            each -> anyTime(newcomer.entry(), each, at -> disturbs(newcomer, each, at, tree)));
+  }
+
+  /** Whether that is so of what is kept, at a time to which a Workload may run. */
+  private boolean anyTime(
+      ReferenceEntry entry, ReservedCapacity kept, Predicate<Instant> condition) {
+    return kept.occurrences().stream()
+        .filter(occurrence -> occurrence.end().isAfter(now))
+        .map(Occurrence::start)
+        .map(start -> start.isBefore(now) ? now : start)
+        .filter(at -> at.isBefore(end(entry.id.uid(), now)))
+        .anyMatch(condition);
   }
 
   private record Newcomer(
@@ -146,14 +154,9 @@ final class ReferenceReservations {
   Set<Scope.OfNodes> closedTo(ReferenceEntry entry, ClusterQueueSpec queue) {
     Set<Scope.OfNodes> closed = new HashSet<>();
     for (ReservedCapacity each : all) {
-      for (Occurrence occurrence : each.occurrences()) {
-        Instant at = occurrence.start().isBefore(now) ? now : occurrence.start();
-        if (each.scope() instanceof Scope.OfNodes scope
-            && occurrence.end().isAfter(now)
-            && at.isBefore(end(entry.id.uid(), now))
-            && !(leaves(entry, queue, queue.name()) && at.isAfter(now))) {
-          closed.add(scope);
-        }
+      if (each.scope() instanceof Scope.OfNodes scope
+          && anyTime(entry, each, at -> !(leaves(entry, queue, queue.name()) && at.isAfter(now)))) {
+        closed.add(scope);
       }
     }
     return closed;
@@ -245,67 +248,75 @@ final class ReferenceReservations {
       ReferenceEntry entry,
       ClusterQueueSpec queue,
       Map<FlavorResource, Long> uses,
+      ReferenceTree tree) {
+    return all.stream()
+        .anyMatch(
+            each ->
+                !isFor(
+                        each,
+                        queue.name(),
+                        entry.workload().localQueue(),
+                        entry.workload().priority())
+                    && anyTime(entry, each, at -> isInTheWay(queue, uses, each, at, tree)));
+  }
+
+  private boolean isInTheWay(
+      ClusterQueueSpec queue,
+      Map<FlavorResource, Long> uses,
+      ReservedCapacity kept,
+      Instant at,
       ReferenceTree before) {
-    boolean preempts =
-        !queue.preemption().equals(ClusterQueueSpec.PreemptionPolicies.NEVER)
-            || queue.rules().preemptionConfig().isPresent();
-    for (ReservedCapacity kept : all) {
-      for (Occurrence occurrence : kept.occurrences()) {
-        Instant at = occurrence.start().isBefore(now) ? now : occurrence.start();
-        if (!occurrence.end().isAfter(now) || !at.isBefore(end(entry.id.uid(), now))) {
-          continue;
-        }
-        String owner =
-            kept.scope() instanceof Scope.OfQueue owned ? owned.clusterQueue() : queue.name();
-        boolean mayHold =
-            switch (kept.scope()) {
-              case Scope.OfNodes _ -> false;
-              case Scope.OfFlavors(var flavors) ->
-                  uses.entrySet().stream()
-                      .anyMatch(
-                          use -> use.getValue() > 0 && flavors.contains(use.getKey().flavor()));
-              case Scope.OfQueue _ ->
-                  !isFor(
-                          kept,
-                          queue.name(),
-                          entry.workload().localQueue(),
-                          entry.workload().priority())
-                      && world.queues.containsKey(owner)
-                      && before.tree(queue.name()).contains(owner);
-            };
-        boolean leaves = mayHold && mayBePreempted(queue.name(), owner);
-        if (!mayHold || (leaves && at.isAfter(now))) {
-          continue;
-        }
-        if (!(kept.scope() instanceof Scope.OfQueue)) {
-          return true;
-        }
-        ReferenceTree then = before.copy();
-        for (ReferenceEntry each : world.workloads.values()) {
-          if (each.holding != null
-              && (isGone(each, owner, at, Set.of()) || (preempts && each.holder().evictable()))) {
-            then.remove(each.holder().queue(), each.holder().usage());
-          }
-        }
-        for (Map.Entry<FlavorResource, Long> use : uses.entrySet()) {
-          if (share(kept, use.getKey()) == 0 || use.getValue() == 0) {
-            continue;
-          }
-          long needed = needed(each -> each != kept, owner, use.getKey(), at, leaves);
-          boolean lacks =
-              !preempts
-                  && (queue.name().equals(owner) || borrows(then, queue.name(), use))
-                  && free(then, owner, use.getKey()) < needed
-                  && use.getValue() > Math.max(0, then.available(queue.name(), use.getKey()));
-          if (lacks
-              || (takes(then, owner, queue.name(), use)
-                  && left(then, owner, queue.name(), use) < needed)) {
-            return true;
-          }
-        }
+    return switch (kept.scope()) {
+      case Scope.OfNodes _ -> false;
+      case Scope.OfFlavors(var flavors) ->
+          uses.entrySet().stream()
+                  .anyMatch(use -> use.getValue() > 0 && flavors.contains(use.getKey().flavor()))
+              && !(mayBePreempted(queue.name(), queue.name()) && at.isAfter(now));
+      case Scope.OfQueue(var owner, var _) ->
+          world.queues.containsKey(owner)
+              && before.tree(queue.name()).contains(owner)
+              && takesShare(queue, uses, kept, owner, at, before);
+    };
+  }
+
+  private boolean takesShare(
+      ClusterQueueSpec queue,
+      Map<FlavorResource, Long> uses,
+      ReservedCapacity kept,
+      String owner,
+      Instant at,
+      ReferenceTree before) {
+    boolean leaves = mayBePreempted(queue.name(), owner);
+    boolean preempts = mayPreempt(queue);
+    ReferenceTree then = before.copy();
+    for (ReferenceEntry each : world.workloads.values()) {
+      if (each.holding != null
+          && (isGone(each, owner, at, Set.of()) || (preempts && each.holder().evictable()))) {
+        then.remove(each.holder().queue(), each.holder().usage());
       }
     }
-    return false;
+    return !(leaves && at.isAfter(now))
+        && uses.entrySet().stream()
+            .filter(use -> share(kept, use.getKey()) > 0 && use.getValue() > 0)
+            .anyMatch(
+                use -> {
+                  long needed = needed(each -> each != kept, owner, use.getKey(), at, leaves);
+                  boolean lacks =
+                      !preempts
+                          && (queue.name().equals(owner) || borrows(then, queue.name(), use))
+                          && free(then, owner, use.getKey()) < needed
+                          && use.getValue()
+                              > Math.max(0, then.available(queue.name(), use.getKey()));
+                  return lacks
+                      || (takes(then, owner, queue.name(), use)
+                          && left(then, owner, queue.name(), use) < needed);
+                });
+  }
+
+  private static boolean mayPreempt(ClusterQueueSpec queue) {
+    return queue.preemption().withinClusterQueue() != WithinClusterQueue.NEVER
+        || queue.preemption().reclaimWithinCohort() != ReclaimWithinCohort.NEVER
+        || queue.rules().preemptionConfig().isPresent();
   }
 
   /** Whether a queue that gets so much leaves its owner less. */

@@ -265,8 +265,9 @@ public final class Engine {
     }
 
     @Override
-    public HeldBack heldBack(Map<QueuedWorkload, ClusterQueueCache> held) {
-      return reservations.reservations().heldRequests(held);
+    public Optional<HeldBack> heldBack(Map<QueuedWorkload, ClusterQueueCache> held) {
+      Reservations kept = reservations.reservations();
+      return kept.isEmpty() ? Optional.empty() : Optional.of(kept.heldRequests(held));
     }
 
     @Override

@@ -18,7 +18,6 @@ import dev.sluice.core.scheduling.flavor.Assignment.PairAmount;
 import dev.sluice.core.scheduling.preemption.PreemptionTarget;
 import dev.sluice.core.topology.TopologyUsage;
 import java.time.Instant;
-import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
@@ -145,14 +144,7 @@ final class ReservationKeeper implements BudgetCheck, Reservations.Lookup {
 
   @Override
   public List<ClusterQueueCache> queues() {
-    List<ClusterQueueCache> queues = new ArrayList<>();
-    for (ClusterQueueState each : specRegistry.clusterQueues.values()) {
-      ClusterQueueCache cache = each.cache;
-      if (cache != null) {
-        queues.add(cache);
-      }
-    }
-    return queues;
+    return specRegistry.existingQueues().toList();
   }
 
   @Override

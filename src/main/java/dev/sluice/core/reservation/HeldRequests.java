@@ -1,6 +1,5 @@
 package dev.sluice.core.reservation;
 
-import dev.sluice.core.model.ClusterQueueSpec.PreemptionPolicies;
 import dev.sluice.core.model.Explanation;
 import dev.sluice.core.model.PodSetRequest;
 import dev.sluice.core.model.ResourceAmounts;
@@ -178,7 +177,7 @@ final class HeldRequests implements HeldBack {
         if (keptQueue != null) {
           options.stream()
               .filter(option -> !leaves(keptQueue, option.queue, at))
-              .collect(Collectors.partitioningBy(option -> mayPreempt(option.queue)))
+              .collect(Collectors.partitioningBy(option -> option.queue.mayPreempt()))
               .forEach(
                   (preempting, some) ->
                       blockBeside(
@@ -194,11 +193,6 @@ final class HeldRequests implements HeldBack {
   /** Whether it makes room for what is kept when that begins. */
   private boolean leaves(ClusterQueueCache keptQueue, ClusterQueueCache queue, long at) {
     return reservations.isLater(at) && QueueMoment.allowsPreemption(keptQueue, queue);
-  }
-
-  private static boolean mayPreempt(ClusterQueueCache queue) {
-    return !queue.spec().preemption().equals(PreemptionPolicies.NEVER)
-        || queue.spec().rules().preemptionConfig().isPresent();
   }
 
   private void blockBeside(

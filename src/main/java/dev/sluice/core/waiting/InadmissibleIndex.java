@@ -107,7 +107,10 @@ final class InadmissibleIndex {
   /** Gated Workloads in whose trees quota was released since. */
   private final Map<QueuedWorkload, ClusterQueueCache> ungated = new LinkedHashMap<>();
 
-  /** Workloads that were gated, and have not been the head of a cycle since. */
+  /**
+   * Workloads that were gated, and have not been the head of a cycle since; none while nobody holds
+   * any back.
+   */
   private final Map<QueuedWorkload, ClusterQueueCache> returned = new LinkedHashMap<>();
 
   /**
@@ -253,10 +256,10 @@ final class InadmissibleIndex {
    * that can't start either, and those that could then and can't any more, wait for another
    * release. Called before each cycle.
    *
-   * @param heldBack tells which of Workloads can't start
+   * @param heldBack tells which of Workloads can't start; empty if nobody holds any back
    */
   void requeueGated(
-      Function<Map<QueuedWorkload, ClusterQueueCache>, HeldBack> heldBack,
+      Function<Map<QueuedWorkload, ClusterQueueCache>, Optional<HeldBack>> heldBack,
       Consumer<QueueHead> onReleased) {
     if (ungated.isEmpty() && returned.isEmpty()) {
       return;
@@ -265,25 +268,32 @@ final class InadmissibleIndex {
     returned.entrySet().removeIf(each -> each.getValue().pending().isHeld(each.getKey()));
     Map<QueuedWorkload, ClusterQueueCache> all = new LinkedHashMap<>(returned);
     all.putAll(ungated);
-    HeldBack those = heldBack.apply(all);
-    returned.forEach(
-        (item, queue) -> {
-          if (those.isHeldBack(item)) {
-            queue.pending().hold(item, those.explanation(item));
-            gated(queue, item);
-          }
-        });
-    returned.keySet().removeIf(those::isHeldBack);
+    Optional<HeldBack> those = heldBack.apply(all);
+    returned
+        .entrySet()
+        .removeIf(
+            each -> those.isEmpty() || holdsAgain(each.getValue(), each.getKey(), those.get()));
     ungated.forEach(
         (item, queue) -> {
-          if (those.isHeldBack(item)) {
+          if (those.filter(each -> each.isHeldBack(item)).isPresent()) {
             gated(queue, item);
           } else {
             onReleased.accept(new QueueHead(queue, item));
-            returned.put(item, queue);
+            if (those.isPresent()) {
+              returned.put(item, queue);
+            }
           }
         });
     ungated.clear();
+  }
+
+  private boolean holdsAgain(ClusterQueueCache queue, QueuedWorkload item, HeldBack heldBack) {
+    if (!heldBack.isHeldBack(item)) {
+      return false;
+    }
+    queue.pending().hold(item, heldBack.explanation(item));
+    gated(queue, item);
+    return true;
   }
 
   /** Records that a Workload is the head of a cycle, or leaves its queue. */

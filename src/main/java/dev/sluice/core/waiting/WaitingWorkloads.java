@@ -44,11 +44,12 @@ public final class WaitingWorkloads {
     boolean isIneligible(QueueHead head);
 
     /**
-     * Tells which Workloads can't start although quota was released.
+     * Tells which Workloads can't start although quota was released; empty if nobody holds any
+     * back.
      *
      * @param held those of which that is asked, with their queues
      */
-    HeldBack heldBack(Map<QueuedWorkload, ClusterQueueCache> held);
+    Optional<HeldBack> heldBack(Map<QueuedWorkload, ClusterQueueCache> held);
 
     /** Returns a held Workload to its class, unless something else holds it, too. */
     void reconsider(QueueHead queueHead);
