@@ -314,10 +314,10 @@ final class UsageSql {
   private static String uses(Rows rows) {
     return """
     SUM(%1$s * GREATEST(0, %2$s - %3$s)) AS reserved,
-      SUM(%1$s * CASE WHEN %4$s IS NULL THEN 0 ELSE GREATEST(0, %2$s - GREATEST(%3$s, %4$s)) END) AS run,
-      SUM(%1$s * CASE WHEN %5$s IS NULL THEN 0 ELSE GREATEST(0, %2$s - GREATEST(%3$s, %5$s)) END) AS lost\
+      SUM(%1$s * CASE WHEN a.ready_at IS NULL THEN 0 ELSE GREATEST(0, %2$s - GREATEST(%3$s, a.ready_at)) END) AS run,
+      SUM(%1$s * CASE WHEN %4$s IS NULL THEN 0 ELSE GREATEST(0, %2$s - GREATEST(%3$s, %4$s)) END) AS lost\
     """
-        .formatted(AMOUNT, end(rows), begin(rows), "a.ready_at", LOST);
+        .formatted(AMOUNT, end(rows), begin(rows), LOST);
   }
 
   private static String money(Rows rows, Of of) {

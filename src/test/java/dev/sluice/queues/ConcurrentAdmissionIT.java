@@ -34,15 +34,14 @@ class ConcurrentAdmissionIT {
   private static final ObjectMapper JSON = new ObjectMapper();
   private static final List<String> GATE = List.of("--feature-gates", "ConcurrentAdmission=true");
 
-  private static final String QUEUES =
+  /** A queue that tries its flavors at the same time; these are to follow. */
+  private static final String TRIED =
       """
-      apiVersion: kueue.x-k8s.io/v1beta2
-      kind: ResourceFlavor
-      metadata: {name: "reserved-${suffix}"}
       ---
       apiVersion: kueue.x-k8s.io/v1beta2
-      kind: ResourceFlavor
-      metadata: {name: "spot-${suffix}"}
+      kind: LocalQueue
+      metadata: {name: tried}
+      spec: {clusterQueue: "tried-${suffix}"}
       ---
       apiVersion: kueue.x-k8s.io/v1beta2
       kind: ClusterQueue
@@ -54,14 +53,23 @@ class ConcurrentAdmissionIT {
         resourceGroups:
         - coveredResources: [cpu]
           flavors:
-          - {name: "reserved-${suffix}", resources: [{name: cpu, nominalQuota: 1}]}
-          - {name: "spot-${suffix}", resources: [{name: cpu, nominalQuota: 1}]}
+      """;
+
+  private static final String QUEUES =
+      """
+      apiVersion: kueue.x-k8s.io/v1beta2
+      kind: ResourceFlavor
+      metadata: {name: "reserved-${suffix}"}
       ---
       apiVersion: kueue.x-k8s.io/v1beta2
-      kind: LocalQueue
-      metadata: {name: tried}
-      spec: {clusterQueue: "tried-${suffix}"}
-      """;
+      kind: ResourceFlavor
+      metadata: {name: "spot-${suffix}"}
+      """
+          + TRIED
+          + """
+              - {name: "reserved-${suffix}", resources: [{name: cpu, nominalQuota: 1}]}
+              - {name: "spot-${suffix}", resources: [{name: cpu, nominalQuota: 1}]}
+          """;
 
   private static OperatorProcess start(TestCluster cluster, OperatorSettings settings) {
     return OperatorProcess.start(
@@ -145,24 +153,11 @@ class ConcurrentAdmissionIT {
       kind: ResourceFlavor
       metadata: {name: "placed-${suffix}"}
       spec: {nodeLabels: {pool: "pool-${suffix}"}, topologyName: "hosts-${suffix}"}
-      ---
-      apiVersion: kueue.x-k8s.io/v1beta2
-      kind: ClusterQueue
-      metadata: {name: "places-${suffix}"}
-      spec:
-        namespaceSelector: {}
-        queueingStrategy: BestEffortFIFO
-        concurrentAdmissionPolicy: {migration: {mode: TryPreferredFlavors}}
-        resourceGroups:
-        - coveredResources: [cpu]
-          flavors:
-          - {name: "placed-${suffix}", resources: [{name: cpu, nominalQuota: 10}]}
-      ---
-      apiVersion: kueue.x-k8s.io/v1beta2
-      kind: LocalQueue
-      metadata: {name: tried}
-      spec: {clusterQueue: "places-${suffix}"}
-      """;
+      """
+          + TRIED
+          + """
+              - {name: "placed-${suffix}", resources: [{name: cpu, nominalQuota: 10}]}
+          """;
 
   /** The variant hears of the node that its parent lost, and the parent gets the new place. */
   @Test

@@ -93,12 +93,7 @@ public final class WhatIfCommand implements Callable<Integer> {
   @Option(names = "--trace", paramLabel = "FILE", description = "A trace instead of a journal.")
   private @Nullable Path trace;
 
-  @Option(
-      names = "--format",
-      paramLabel = "FORMAT",
-      defaultValue = "swf",
-      description = "Format of the trace: swf, helios or alibaba (default: ${DEFAULT-VALUE}).")
-  private String format = "swf";
+  @Mixin private TraceFormatOption traceFormatOption = new TraceFormatOption();
 
   @Option(
       names = "--cluster",
@@ -166,13 +161,7 @@ public final class WhatIfCommand implements Callable<Integer> {
       throw new ParameterException(
           spec.commandLine(), "--load: " + load + " must be above 0 and at most 1000");
     }
-    TraceFormat traceFormat =
-        TraceFormat.of(format)
-            .orElseThrow(
-                () ->
-                    new ParameterException(
-                        spec.commandLine(),
-                        "--format: \"" + format + "\" is none of swf, helios, alibaba"));
+    TraceFormat traceFormat = traceFormatOption.format(spec);
     try {
       return written(() -> journal != null ? ofJournal(journal) : ofTrace(traceFormat));
     } catch (IOException e) {

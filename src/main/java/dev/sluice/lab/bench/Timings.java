@@ -10,7 +10,7 @@ import java.util.Map;
  * Times at which each workload was created, admitted and finished, and statistics of them. Confined
  * to one thread while it is written.
  */
-final class Timings {
+public final class Timings {
 
   private static final long NEVER = -1;
   private static final double NANOS = 1e9;
@@ -147,8 +147,13 @@ final class Timings {
         quantile(sorted, 1));
   }
 
-  /** The smallest value that at least this share of the values does not exceed. */
-  private static double quantile(double[] sorted, double share) {
+  /**
+   * The smallest value that at least this share of the values does not exceed; 0 without any.
+   *
+   * @param sorted the values, the smallest first
+   * @param share from 0 to 1
+   */
+  public static double quantile(double[] sorted, double share) {
     return sorted.length == 0 ? 0 : sorted[Math.max(0, (int) Math.ceil(share * sorted.length) - 1)];
   }
 }

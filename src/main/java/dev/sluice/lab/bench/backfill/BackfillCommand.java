@@ -1,6 +1,7 @@
 package dev.sluice.lab.bench.backfill;
 
 import dev.sluice.forecast.trace.TraceJob;
+import dev.sluice.lab.bench.Timings;
 import dev.sluice.lab.bench.backfill.BackfillTrial.Order;
 import dev.sluice.lab.bench.backfill.BackfillTrial.Outcome;
 import dev.sluice.lab.bench.month.SvgChart;
@@ -10,11 +11,13 @@ import java.io.PrintWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.Callable;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -39,6 +42,9 @@ import picocli.CommandLine.Spec;
       "2:the command line is wrong"
     })
 public final class BackfillCommand implements Callable<Integer> {
+
+  /** Where the plots have points. */
+  private static final double[] PERCENTS = IntStream.rangeClosed(0, 100).asDoubleStream().toArray();
 
   @Spec private CommandSpec spec = CommandSpec.create();
 
@@ -85,7 +91,12 @@ public final class BackfillCommand implements Callable<Integer> {
         for (Order order : Order.values()) {
           Outcome outcome = trial.play(order);
           print(out, load, order, outcome);
-          chart.line(order.title(), percents(), percentiles(outcome.largestWaits()));
+          chart.line(
+              order.title(),
+              PERCENTS,
+              Arrays.stream(PERCENTS)
+                  .map(percent -> Timings.quantile(outcome.largestWaits(), percent / 100))
+                  .toArray());
         }
         if (plots != null) {
           Files.createDirectories(plots);
@@ -124,34 +135,12 @@ public final class BackfillCommand implements Callable<Integer> {
         load,
         order.title(),
         100 * outcome.use(),
-        percentile(outcome.waits(), 50),
-        percentile(outcome.largestWaits(), 95),
-        percentile(outcome.waits(), 100),
+        Timings.quantile(outcome.waits(), 0.5),
+        Timings.quantile(outcome.largestWaits(), 0.95),
+        Timings.quantile(outcome.waits(), 1),
         outcome.late().isEmpty() ? "0" : outcome.late(),
         outcome.moved().isEmpty() ? "0" : outcome.moved(),
         (double) outcome.millis() / outcome.waits().length);
     out.flush();
-  }
-
-  private static double[] percents() {
-    double[] percents = new double[101];
-    for (int i = 0; i <= 100; i++) {
-      percents[i] = i;
-    }
-    return percents;
-  }
-
-  private static double[] percentiles(double[] sorted) {
-    double[] values = percents();
-    for (int i = 0; i <= 100; i++) {
-      values[i] = percentile(sorted, i);
-    }
-    return values;
-  }
-
-  /** The value that so many hundredths don't exceed. */
-  private static double percentile(double[] sorted, int percent) {
-    int rank = (int) Math.ceil(percent / 100.0 * sorted.length);
-    return sorted[Math.max(0, rank - 1)];
   }
 }

@@ -1,5 +1,6 @@
 package dev.sluice.lab.bench.trace;
 
+import dev.sluice.app.whatif.TraceFormatOption;
 import dev.sluice.forecast.trace.Trace;
 import dev.sluice.forecast.trace.TraceFormat;
 import dev.sluice.forecast.trace.TraceJob;
@@ -19,6 +20,7 @@ import java.util.Map;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.ArgGroup;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
@@ -51,27 +53,16 @@ public final class TraceOptions {
   @ArgGroup(multiplicity = "1")
   private Origin origin = new Origin();
 
-  @Option(
-      names = "--format",
-      paramLabel = "FORMAT",
-      defaultValue = "swf",
-      description = "swf, helios or alibaba (default: ${DEFAULT-VALUE}).")
-  private String format = "swf";
+  @Mixin private TraceFormatOption traceFormatOption = new TraceFormatOption();
 
   /**
-   * Reads the jobs, and prints how many there are.
+   * Reads or makes up the jobs, and prints how many a trace has.
    *
    * @throws ParameterException if an option is wrong
    * @throws IOException if the trace can't be read, or has no jobs to play; the message says why
    */
   public List<TraceJob> read() throws IOException {
-    TraceFormat traceFormat =
-        TraceFormat.of(format)
-            .orElseThrow(
-                () ->
-                    new ParameterException(
-                        spec.commandLine(),
-                        "--format: \"" + format + "\" is none of swf, helios, alibaba"));
+    TraceFormat traceFormat = traceFormatOption.format(spec);
     Path file = origin.trace;
     if (file == null && Math.max(origin.madeUp, origin.month) < 2) {
       throw new ParameterException(spec.commandLine(), "--made-up and --month must be 2 or more");
