@@ -720,6 +720,7 @@ public final class Engine {
   /** The heads that the next cycle evaluates; none while nothing may be decided. */
   private CycleHeads heads() {
     rebuildIfDirty();
+    reservations.beginCycle();
     if (!specRegistry.freed.isEmpty()) {
       reconsiderFreed();
     }

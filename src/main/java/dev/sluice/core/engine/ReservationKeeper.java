@@ -71,6 +71,10 @@ final class ReservationKeeper implements BudgetCheck, Reservations.Lookup {
     reservations.lookedAgain();
   }
 
+  void beginCycle() {
+    reservations.beginCycle();
+  }
+
   void endCycle() {
     budgets.endCycle();
     reservations.endCycle();

@@ -1,6 +1,7 @@
 package dev.sluice.core.reservation;
 
 import dev.sluice.core.model.Explanation;
+import dev.sluice.core.model.LocalQueueId;
 import dev.sluice.core.model.PodSetRequest;
 import dev.sluice.core.model.ResourceAmounts;
 import dev.sluice.core.model.ResourceGroup;
@@ -11,6 +12,7 @@ import dev.sluice.core.model.SchedulerEvent.ReservedCapacity.Share;
 import dev.sluice.core.queue.ClusterQueueCache;
 import dev.sluice.core.queue.EquivalenceClass;
 import dev.sluice.core.queue.QueuedWorkload;
+import dev.sluice.core.queue.QuotaHolder;
 import dev.sluice.core.quota.QuotaNode;
 import dev.sluice.core.scheduling.flavor.Assignment.PairAmount;
 import dev.sluice.core.waiting.HeldBack;
@@ -20,6 +22,7 @@ import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.function.LongPredicate;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
@@ -45,6 +48,17 @@ final class HeldRequests implements HeldBack {
       this.usage = usage;
     }
 
+    /** When the first thing begins that is kept of it; {@link Reservations#NEVER} if nothing is. */
+    private long blockedFrom(QueuedWorkload workload) {
+      long from = Reservations.NEVER;
+      for (Block block : blocks) {
+        if (block.at < from && !Reservations.isUser(workload, queue, block.reserved)) {
+          from = block.at;
+        }
+      }
+      return from;
+    }
+
     private @Nullable Block blockOf(QueuedWorkload workload, long end) {
       for (Block block : blocks) {
         if (block.at < end && !Reservations.isUser(workload, queue, block.reserved)) {
@@ -57,11 +71,65 @@ final class HeldRequests implements HeldBack {
 
   private record Block(ReservedCapacity reserved, long at) {}
 
+  /** The choices that each member of a class has to make: one option of each. */
+  private static final class Choices {
+    private final List<List<Option>> all;
+
+    /** Of which LocalQueue the last one was that asked, and what it was told. */
+    private @Nullable LocalQueueId localQueue;
+
+    private long heldFrom;
+
+    private Choices(List<List<Option>> all) {
+      this.all = all;
+    }
+
+    /**
+     * The latest end of a run that isn't in the way; {@link Reservations#NEVER} if none is. Members
+     * of a LocalQueue are users of the same.
+     */
+    private long heldFrom(QueuedWorkload workload) {
+      if (!workload.localQueue().equals(localQueue)) {
+        localQueue = workload.localQueue();
+        heldFrom = Reservations.NEVER;
+        for (List<Option> choice : all) {
+          long last = Long.MIN_VALUE;
+          for (Option option : choice) {
+            last = Math.max(last, option.blockedFrom(workload));
+          }
+          heldFrom = Math.min(heldFrom, last);
+        }
+      }
+      return heldFrom;
+    }
+  }
+
+  /**
+   * From which amount on a queue takes what is kept: more takes it, too, and less doesn't, so that
+   * few amounts of many are tried.
+   */
+  private static final class TakenFrom {
+    private long least = Long.MAX_VALUE;
+    private long less;
+
+    private boolean takes(long amount, LongPredicate test) {
+      if (amount > less && amount < least) {
+        if (test.test(amount)) {
+          least = amount;
+        } else {
+          less = amount;
+        }
+      }
+      return amount >= least;
+    }
+  }
+
+  private record QueuePair(ClusterQueueCache queue, int pair) {}
+
   private final Reservations reservations;
   private final Reservations.Lookup lookup;
 
-  /** For each class the choices that each member has to make: one option of each. */
-  private final Map<EquivalenceClass, List<List<Option>>> choices = new IdentityHashMap<>();
+  private final Map<EquivalenceClass, Choices> choices = new IdentityHashMap<>();
 
   /**
    * Works it out.
@@ -84,14 +152,16 @@ final class HeldRequests implements HeldBack {
                   List<Option> ofTree =
                       byTree.computeIfAbsent(queue.node().root(), any -> new ArrayList<>());
                   all.forEach(ofTree::addAll);
-                  return all;
+                  return new Choices(all);
                 }));
     byTree.forEach(this::block);
   }
 
   @Override
   public boolean isHeldBack(QueuedWorkload workload) {
-    return blockOf(workload) != null;
+    Choices known = choices.get(workload.equivalenceClass());
+    long from = known == null ? Reservations.NEVER : known.heldFrom(workload);
+    return from != Reservations.NEVER && from < reservations.end(workload);
   }
 
   @Override
@@ -102,9 +172,9 @@ final class HeldRequests implements HeldBack {
 
   /** What is in the way of a choice of which no option is left; null if each has one. */
   private @Nullable Block blockOf(QueuedWorkload workload) {
-    List<List<Option>> all = choices.getOrDefault(workload.equivalenceClass(), List.of());
-    long end = all.isEmpty() ? Reservations.NEVER : reservations.end(workload);
-    for (List<Option> choice : all) {
+    Choices known = Objects.requireNonNull(choices.get(workload.equivalenceClass()));
+    long end = reservations.end(workload);
+    for (List<Option> choice : known.all) {
       Block first = null;
       for (Option option : choice) {
         Block block = option.blockOf(workload, end);
@@ -204,27 +274,38 @@ final class HeldRequests implements HeldBack {
     if (options.isEmpty()) {
       return;
     }
-    Map<Integer, Long> neededLent = new HashMap<>();
-    Map<Integer, Long> needed = new HashMap<>();
-    List<QueueMoment.Run> gone = moment.gone(holder -> preempting && holder.evictable());
-    gone.forEach(run -> run.change(false));
+    Map<QueuePair, Long> needed = new HashMap<>();
+    Map<QueuePair, TakenFrom> taken = new HashMap<>();
+    QueueMoment.Gone gone = preempting ? moment.gone(QuotaHolder::evictable) : moment.gone();
+    gone.takeOut();
     for (Option option : options) {
-      boolean mayBorrow = moment.mayTakeBack(option.queue);
       for (PairAmount each : option.usage) {
         if (QueueMoment.share(shares, lookup.pair(each.pair())) > 0) {
-          long rest =
-              (mayBorrow ? neededLent : needed)
-                  .computeIfAbsent(
-                      each.pair(),
-                      pair -> moment.needed(pair, other -> other != reserved, mayBorrow));
-          if (moment.takes(option.queue, each, rest)
-              || (!preempting && moment.lacks(option.queue, each, rest))) {
+          QueuePair queuePair = new QueuePair(option.queue, each.pair());
+          TakenFrom takenFrom = taken.computeIfAbsent(queuePair, any -> new TakenFrom());
+          boolean takes =
+              takenFrom.takes(
+                  each.amount(),
+                  amount -> {
+                    long rest =
+                        needed.computeIfAbsent(
+                            queuePair,
+                            any ->
+                                moment.needed(
+                                    each.pair(),
+                                    other -> other != reserved,
+                                    moment.mayTakeBack(option.queue)));
+                    PairAmount pairAmount = new PairAmount(each.pair(), amount);
+                    return moment.takes(option.queue, pairAmount, rest)
+                        || (!preempting && moment.lacks(option.queue, pairAmount, rest));
+                  });
+          if (takes) {
             option.blocks.add(new Block(reserved, moment.at()));
             break;
           }
         }
       }
     }
-    gone.forEach(run -> run.change(true));
+    gone.giveBack();
   }
 }

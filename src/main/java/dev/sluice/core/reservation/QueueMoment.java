@@ -4,7 +4,6 @@ import dev.sluice.core.model.ClusterQueueSpec.PreemptionPolicies;
 import dev.sluice.core.model.ClusterQueueSpec.PreemptionPolicies.ReclaimWithinCohort;
 import dev.sluice.core.model.ClusterQueueSpec.PreemptionPolicies.WithinClusterQueue;
 import dev.sluice.core.model.FlavorResource;
-import dev.sluice.core.model.LocalQueueId;
 import dev.sluice.core.model.PodSetRequest;
 import dev.sluice.core.model.ResourceAmounts;
 import dev.sluice.core.model.SchedulerEvent.ReservedCapacity;
@@ -15,10 +14,14 @@ import dev.sluice.core.queue.ClusterQueueCache;
 import dev.sluice.core.queue.EquivalenceClass;
 import dev.sluice.core.queue.QueuedWorkload;
 import dev.sluice.core.queue.QuotaHolder;
+import dev.sluice.core.quota.QuotaNode;
 import dev.sluice.core.scheduling.flavor.Assignment.PairAmount;
 import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.function.Predicate;
@@ -53,6 +56,50 @@ final class QueueMoment {
     }
   }
 
+  /** Runs that are over, and what the queues use less without them. */
+  static final class Gone {
+
+    /** What some runs of a queue use of a pair. */
+    private record Use(QuotaNode queueNode, int pair, long amount) {}
+
+    private final List<Run> runs = new ArrayList<>();
+
+    /** Those of a queue stand together. */
+    private final List<Use> uses = new ArrayList<>();
+
+    private void add(Run run) {
+      runs.add(run);
+      for (int i = 0; i < run.holder().size(); i++) {
+        add(run.queue().node(), run.holder().pair(i), run.holder().amount(i));
+      }
+    }
+
+    private void add(QuotaNode queueNode, int pair, long amount) {
+      for (int i = uses.size() - 1; i >= 0 && uses.get(i).queueNode == queueNode; i--) {
+        Use known = uses.get(i);
+        if (known.pair == pair && known.amount >= 0 && amount <= Long.MAX_VALUE - known.amount) {
+          uses.set(i, new Use(queueNode, pair, known.amount + amount));
+          return;
+        }
+      }
+      uses.add(new Use(queueNode, pair, amount));
+    }
+
+    /** Takes what they use out of the quota tree, until {@link #giveBack}. */
+    void takeOut() {
+      for (Use use : uses) {
+        use.queueNode.remove(use.pair, use.amount);
+      }
+    }
+
+    /** Adds it again. */
+    void giveBack() {
+      for (Use use : uses) {
+        use.queueNode.add(use.pair, use.amount);
+      }
+    }
+  }
+
   private final Reservations.Lookup lookup;
   private final Times times;
   private final ClusterQueueCache keptQueue;
@@ -62,6 +109,12 @@ final class QueueMoment {
 
   /** All runs of the tree; null until somebody asks. */
   private @Nullable List<Run> runs;
+
+  /** Those that are over by then, whoever asks; null until somebody does. */
+  private @Nullable Gone endedGone;
+
+  /** By pair: what users of each that is kept have then. */
+  private final Map<Integer, long[]> usedByUsers = new HashMap<>(2);
 
   /**
    * A moment of a queue.
@@ -111,22 +164,46 @@ final class QueueMoment {
     return times.at();
   }
 
+  /** Records that the cycle has admitted a head, which is one of the admissions now. */
+  void admitted(Run run) {
+    usedByUsers.clear();
+    if (runs != null && run.queue().node().root() == keptQueue.node().root()) {
+      runs.add(run);
+      if (endedGone != null && isOver(run)) {
+        endedGone.add(run);
+      }
+    }
+  }
+
+  /** The runs that are over by then: they have ended, are being evicted, or will be. */
+  Gone gone() {
+    Gone known = endedGone;
+    if (known == null) {
+      known = gone(none -> false);
+      endedGone = known;
+    }
+    return known;
+  }
+
   /**
-   * The runs that are over by then: they have ended, are being evicted, or will be.
+   * The same, with others.
    *
    * @param isTarget tells the Workloads that are evicted for the one that asks
    */
-  List<Run> gone(Predicate<QuotaHolder> isTarget) {
-    List<Run> gone = new ArrayList<>();
+  Gone gone(Predicate<QuotaHolder> isTarget) {
+    Gone gone = new Gone();
     for (Run run : runs()) {
-      if (isEvicted(run.holder())
-          || isTarget.test(run.holder())
-          || end(run.holder()) <= times.at()
-          || (times.at() > times.now() && isOnLoan(run) && mayBePreempted(run))) {
+      if (isTarget.test(run.holder()) || isOver(run)) {
         gone.add(run);
       }
     }
     return gone;
+  }
+
+  private boolean isOver(Run run) {
+    return isEvicted(run.holder())
+        || end(run.holder()) <= times.at()
+        || (times.at() > times.now() && isOnLoan(run) && mayBePreempted(run));
   }
 
   private long end(QuotaHolder holder) {
@@ -213,11 +290,13 @@ final class QueueMoment {
   long needed(int pair, Predicate<ReservedCapacity> own, boolean mayBorrow) {
     FlavorResource flavorResource = lookup.pair(pair);
     long needed = 0;
-    for (ReservedCapacity each : kept) {
+    for (int i = 0; i < kept.size(); i++) {
+      ReservedCapacity each = kept.get(i);
       Scope.OfQueue owned = (Scope.OfQueue) each.scope();
       long rest = own.test(each) ? 0 : share(owned.shares(), flavorResource);
       if (rest > 0) {
-        rest = Math.max(0, ResourceAmounts.subtract(rest, usedByUsers(each, pair)));
+        long used = usedByUsers.computeIfAbsent(pair, this::usedByUsers)[i];
+        rest = Math.max(0, ResourceAmounts.subtract(rest, used));
       }
       if (rest > 0 && each.lend() && mayBorrow) {
         rest = Math.min(rest, demand(each, flavorResource.resource(), rest));
@@ -239,35 +318,32 @@ final class QueueMoment {
     return sum;
   }
 
-  /** What users have then; who is a user of several counts for the first one. */
-  private long usedByUsers(ReservedCapacity reserved, int pair) {
-    List<QuotaHolder> holders = new ArrayList<>();
-    keptQueue.holders().forEach(holders::add);
+  /**
+   * What users have of a pair then, for each that is kept; who is a user of several counts for the
+   * first one.
+   */
+  private long[] usedByUsers(int pair) {
+    long[] used = new long[kept.size()];
+    keptQueue.holders().forEach(holder -> addUsed(holder, pair, used));
     for (Run run : admissions) {
       if (run.queue() == keptQueue) {
-        holders.add(run.holder());
-      }
-    }
-    long used = 0;
-    for (QuotaHolder holder : holders) {
-      if (!isEvicted(holder)
-          && end(holder) > times.at()
-          && isFirst(reserved, pair, holder.localQueue(), holder.priority())) {
-        used = ResourceAmounts.add(used, holder.amountOf(pair));
+        addUsed(run.holder(), pair, used);
       }
     }
     return used;
   }
 
-  /** Whether a Workload of the queue counts for this one. */
-  private boolean isFirst(
-      ReservedCapacity reserved, int pair, LocalQueueId localQueue, long priority) {
-    return kept.stream()
-        .filter(each -> share(((Scope.OfQueue) each.scope()).shares(), lookup.pair(pair)) > 0)
-        .filter(each -> each.users().include(localQueue, priority))
-        .findFirst()
-        .filter(reserved::equals)
-        .isPresent();
+  private void addUsed(QuotaHolder holder, int pair, long[] used) {
+    for (int i = 0; i < used.length; i++) {
+      ReservedCapacity each = kept.get(i);
+      if (each.users().include(holder.localQueue(), holder.priority())
+          && share(((Scope.OfQueue) each.scope()).shares(), lookup.pair(pair)) > 0) {
+        if (!isEvicted(holder) && end(holder) > times.at()) {
+          used[i] = ResourceAmounts.add(used[i], holder.amountOf(pair));
+        }
+        return;
+      }
+    }
   }
 
   /** How much of a resource users ask for that wait, but not much more than {@code most}. */
@@ -307,12 +383,13 @@ final class QueueMoment {
    * @param leaving UIDs of Workloads that go for other reasons
    */
   List<Run> overstaying(List<Share> shares, Set<String> leaving) {
-    List<Run> gone = gone(holder -> leaving.contains(holder.id().uid()));
-    gone.forEach(run -> run.change(false));
+    Gone gone = gone(holder -> leaving.contains(holder.id().uid()));
+    gone.takeOut();
+    Set<Run> over = new HashSet<>(gone.runs);
     List<Run> chosen = new ArrayList<>();
     List<Run> candidates =
         runs().stream()
-            .filter(run -> !gone.contains(run) && isOnLoan(run) && mayBePreempted(run))
+            .filter(run -> !over.contains(run) && isOnLoan(run) && mayBePreempted(run))
             .sorted(Comparator.comparing(Run::holder, QuotaHolder.PREEMPTION_ORDER))
             .toList();
     for (Run run : candidates) {
@@ -331,7 +408,7 @@ final class QueueMoment {
       }
     }
     needed.forEach(run -> run.change(true));
-    gone.forEach(run -> run.change(true));
+    gone.giveBack();
     return needed;
   }
 

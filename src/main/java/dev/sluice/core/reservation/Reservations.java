@@ -101,6 +101,12 @@ public final class Reservations {
   /** UIDs of the Workloads that this cycle has evicted. */
   private final Set<String> evictions = new HashSet<>();
 
+  /** A queue at a time, in microseconds since the epoch. */
+  private record QueueTime(ClusterQueueCache queue, long at) {}
+
+  /** What this cycle has asked about; between cycles holders change. */
+  private final Map<QueueTime, QueueMoment> moments = new HashMap<>();
+
   /** What may concern Workloads of a tree, by its root; found out when somebody asks. */
   private final Map<QuotaNode, List<ReservedCapacity>> byTree = new HashMap<>();
 
@@ -303,6 +309,7 @@ public final class Reservations {
                   null,
                   PreemptionProtection.NONE));
       admissions.add(run);
+      moments.values().forEach(moment -> moment.admitted(run));
     }
   }
 
@@ -313,12 +320,19 @@ public final class Reservations {
    */
   public void preempted(Set<String> targets) {
     evictions.addAll(targets);
+    moments.clear();
+  }
+
+  /** Begins a cycle: what others had was changed since the one before. */
+  public void beginCycle() {
+    moments.clear();
   }
 
   /** Forgets who was admitted and evicted: from now on the holders tell. */
   public void endCycle() {
     admissions.clear();
     evictions.clear();
+    moments.clear();
   }
 
   /** The nodes that a Workload of a queue may not get, because it would be in a window's way. */
@@ -492,9 +506,11 @@ public final class Reservations {
       Candidate candidate, Scope.OfQueue ofQueue, long at, boolean mayBorrow) {
     ClusterQueueCache keptQueue = Objects.requireNonNull(lookup.queue(ofQueue.clusterQueue()));
     QueueMoment moment = moment(keptQueue, at);
-    List<QueueMoment.Run> gone =
-        moment.gone(holder -> candidate.targets().contains(holder.id().uid()));
-    gone.forEach(run -> run.change(false));
+    QueueMoment.Gone gone =
+        candidate.targets().isEmpty()
+            ? moment.gone()
+            : moment.gone(holder -> candidate.targets().contains(holder.id().uid()));
+    gone.takeOut();
     boolean takes = false;
     for (PairAmount each : candidate.usage()) {
       if (each.amount() > 0 && share(ofQueue.shares(), each.pair()) > 0) {
@@ -506,13 +522,13 @@ public final class Reservations {
         takes |= moment.takes(candidate.queue(), each, needed);
       }
     }
-    gone.forEach(run -> run.change(true));
+    gone.giveBack();
     return takes;
   }
 
   /** The queue at a time, with what is kept then. */
   QueueMoment moment(ClusterQueueCache keptQueue, long at) {
-    return moment(keptQueue, at, at);
+    return moments.computeIfAbsent(new QueueTime(keptQueue, at), any -> moment(keptQueue, at, at));
   }
 
   /** The queue at a time, with what is kept at another. */
