@@ -22,11 +22,6 @@ record AttemptObservation(
     Optional<Reservation> reservation,
     Optional<Ending> ending) {
 
-  /** Whether both say the same, whenever and of whatever version. */
-  boolean saysSame(AttemptObservation other) {
-    return reservation.equals(other.reservation) && ending.equals(other.ending);
-  }
-
   /** What was said before the end. */
   AttemptObservation withoutEnding() {
     return new AttemptObservation(workload, version, observedAt, reservation, Optional.empty());

@@ -35,7 +35,6 @@ import java.util.function.Function;
  */
 public final class AttemptReader {
 
-  /** On a job and its Workload: when the job last saved its work, as RFC 3339 has it. */
   private static final String QUOTA_RESERVED = "QuotaReserved";
 
   /** How many hexadecimal digits seconds since 1970 have in keys. */
@@ -105,6 +104,13 @@ public final class AttemptReader {
         observedAt,
         holds(workload) ? Optional.of(reservation(workload, observedAt)) : Optional.empty(),
         ending(workload, observedAt));
+  }
+
+  /** Whether a version says what was observed of another one. */
+  boolean says(CachedWorkload workload, AttemptObservation observation) {
+    // the end is compared first: it differs mostly, and what is counted costs more
+    return ending(workload, observation.observedAt()).equals(observation.ending())
+        && of(workload, observation.observedAt()).reservation().equals(observation.reservation());
   }
 
   /** What a version says that has lost the quota of the version before. */

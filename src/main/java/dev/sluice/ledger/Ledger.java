@@ -17,12 +17,17 @@ import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
@@ -67,6 +72,9 @@ public final class Ledger implements WorkloadListener, AutoCloseable {
   /** How long the database may take for an answer. */
   private static final Duration QUERY_LIMIT = Duration.ofSeconds(30);
 
+  /** How long a question waits for what isn't written yet. */
+  private static final Duration WRITTEN_LIMIT = Duration.ofSeconds(2);
+
   private final LedgerOptions options;
   private final Source source;
   private final AttemptReader reader;
@@ -83,8 +91,14 @@ public final class Ledger implements WorkloadListener, AutoCloseable {
   private volatile boolean ending;
   private volatile boolean flushing;
 
+  /** Completed when everything is written that was observed before it was set. */
+  private final AtomicReference<@Nullable CompletableFuture<Void>> wanted = new AtomicReference<>();
+
   /** The fields below are used by the thread. */
   private @Nullable LedgerStore store;
+
+  /** What was {@link #wanted} when everything was begun to be written. */
+  private @Nullable CompletableFuture<Void> due;
 
   /** The errors that were told since something was written. */
   private final Set<String> told = new HashSet<>();
@@ -189,7 +203,7 @@ public final class Ledger implements WorkloadListener, AutoCloseable {
         before != null && held && !AttemptReader.holds(after)
             ? reader.released(before, after, now)
             : reader.of(after, now);
-    if (before == null || !observation.saysSame(reader.of(before, now))) {
+    if (before == null || !reader.says(before, observation)) {
       append(observation);
     }
   }
@@ -248,6 +262,7 @@ public final class Ledger implements WorkloadListener, AutoCloseable {
         all = buffer.taken();
         if (all) {
           waitingSince = OptionalLong.empty();
+          written();
         }
         if (all && listed) {
           all = catchUp(ledgerStore);
@@ -275,11 +290,23 @@ public final class Ledger implements WorkloadListener, AutoCloseable {
     return false;
   }
 
+  /** Tells those that waited until all was written. */
+  private void written() {
+    CompletableFuture<Void> told = due;
+    if (told != null) {
+      told.complete(null);
+      due = null;
+    }
+  }
+
   /**
    * Whether what waits is to be written. A transaction costs much more than an observation, and
    * what is observed of an attempt soon after its begin is written together with that.
    */
   private boolean isDue() {
+    if (due == null) {
+      due = wanted.getAndSet(null);
+    }
     long waiting = buffer.waitingBytes();
     long now = System.nanoTime();
     if (waiting > 0 && waitingSince.isEmpty()) {
@@ -288,6 +315,7 @@ public final class Ledger implements WorkloadListener, AutoCloseable {
     return !caughtUp
         || incomplete.get()
         || flushing
+        || due != null
         || waiting >= ObservationBuffer.READ_BYTES
         || waiting > 0 && now - waitingSince.getAsLong() >= options.behind().toNanos();
   }
@@ -483,8 +511,27 @@ public final class Ledger implements WorkloadListener, AutoCloseable {
    * @throws SQLException if the database can't be asked, or too many ask
    */
   public UsageRows usage(UsageQuery query) throws SQLException {
+    awaitWritten();
     UsageRows rows = asked(store -> store.usage(query, clock.instant(), QUERY_LIMIT));
     return new UsageRows(rows.rows(), rows.incomplete(), options.currency(), options.labels());
+  }
+
+  /** Lets what was observed be written first, if this process writes and that is soon done. */
+  private void awaitWritten() {
+    if (!source.leading().getAsBoolean() || !thread.isAlive() || buffer.waitingBytes() == 0) {
+      return;
+    }
+    CompletableFuture<Void> written =
+        Objects.requireNonNull(
+            wanted.updateAndGet(known -> known == null ? new CompletableFuture<>() : known));
+    LockSupport.unpark(thread);
+    try {
+      written.get(WRITTEN_LIMIT.toMillis(), TimeUnit.MILLISECONDS);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    } catch (TimeoutException | ExecutionException e) {
+      LOG.debug("ledger written=false asked=true", e);
+    }
   }
 
   /**

@@ -25,8 +25,11 @@ public record LedgerOptions(
     Duration behind,
     String currency) {
 
-  /** How long rows are behind, usually: most Workloads have got quota and are ready within it. */
-  public static final Duration BEHIND = Duration.ofSeconds(5);
+  /**
+   * How long rows are behind while nobody asks: many Workloads get quota, are ready and end within
+   * it, and one transaction for all of them costs much less than one for each.
+   */
+  public static final Duration BEHIND = Duration.ofSeconds(30);
 
   /**
    * A PostgreSQL server.

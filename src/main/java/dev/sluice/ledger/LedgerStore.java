@@ -139,7 +139,7 @@ final class LedgerStore implements AutoCloseable {
             .map(AttemptObservation::workload)
             .distinct()
             .toList();
-    known.putAll(byWorkload(read(late, "TRUE", Optional.empty(), "")));
+    known.putAll(byWorkload(read(late, "TRUE", Optional.empty(), "", false)));
     return known;
   }
 
@@ -190,15 +190,8 @@ final class LedgerStore implements AutoCloseable {
    * may be added later than the one that followed it.
    */
   private Map<String, List<Stored>> last(List<String> keys) throws SQLException {
-    return byWorkload(
-        read(
-            keys,
-            "(a.attempt = (SELECT MAX(b.attempt) FROM sluice_attempt b"
-                + " WHERE b.workload_key = a.workload_key)"
-                + " OR a.version = (SELECT MAX(c.version) FROM sluice_attempt c"
-                + " WHERE c.workload_key = a.workload_key))",
-            Optional.empty(),
-            ""));
+    // the database would look for the last ones of a Workload at each of its attempts
+    return byWorkload(read(keys, "TRUE", Optional.empty(), "", true));
   }
 
   private static Map<String, List<Stored>> byWorkload(List<Stored> all) {
@@ -213,22 +206,25 @@ final class LedgerStore implements AutoCloseable {
   /** Attempts that nobody else deletes or adds to the sums before this transaction ends. */
   private List<Stored> locked(List<String> keys, String condition, Optional<String> value)
       throws SQLException {
-    return read(keys, condition, value, " FOR UPDATE");
+    return read(keys, condition, value, " FOR UPDATE", false);
   }
 
   /**
    * Attempts of Workloads for which a condition holds, in their order. They are read before their
    * parts, so that parts are as they are after a lock was had.
+   *
+   * @param lastOnly whether only the last attempt of each Workload is wanted, and the one with the
+   *     last version
    */
   private List<Stored> read(
-      List<String> keys, String condition, Optional<String> value, String suffix)
+      List<String> keys, String condition, Optional<String> value, String suffix, boolean lastOnly)
       throws SQLException {
     if (keys.isEmpty()) {
       return List.of();
     }
     Map<Long, Attempt> attempts = new LinkedHashMap<>();
     Map<Long, UUID> labelSets = new HashMap<>();
-    List<Long> partIds = new ArrayList<>();
+    Map<Long, Integer> sizes = new HashMap<>();
     try (PreparedStatement select =
         connection.prepareStatement(
             "SELECT "
@@ -241,13 +237,16 @@ final class LedgerStore implements AutoCloseable {
       if (value.isPresent()) {
         select.setString(2, value.get());
       }
+      Map<Long, Attempt> ofWorkload = new HashMap<>();
       try (ResultSet rows = select.executeQuery()) {
         while (rows.next()) {
           long id = rows.getLong(1);
-          attempts.put(id, attempt(rows));
-          for (int part = 0; part < rows.getInt(19); part++) {
-            partIds.add(partId(id, part));
+          Attempt attempt = attempt(rows);
+          attempts.put(id, attempt);
+          if (lastOnly) {
+            forgetEarlier(attempts, ofWorkload, id, attempt);
           }
+          sizes.put(id, rows.getInt(19));
           Optional.ofNullable(rows.getObject(20, UUID.class))
               .ifPresent(labels -> labelSets.put(id, labels));
         }
@@ -255,6 +254,12 @@ final class LedgerStore implements AutoCloseable {
     }
     if (attempts.isEmpty()) {
       return List.of(); // as it is with most Workloads that begin
+    }
+    List<Long> partIds = new ArrayList<>();
+    for (long id : attempts.keySet()) {
+      for (int part = 0; part < sizes.getOrDefault(id, 0); part++) {
+        partIds.add(partId(id, part));
+      }
     }
     Map<Long, List<Part>> parts = new HashMap<>();
     Map<Long, List<Part>> summed = new HashMap<>();
@@ -292,6 +297,26 @@ final class LedgerStore implements AutoCloseable {
                         parts.getOrDefault(id, List.of())),
                     summed.getOrDefault(id, List.of()))));
     return result;
+  }
+
+  /**
+   * Forgets what isn't the last of a Workload, nor has its last version.
+   *
+   * @param ofWorkload the attempts that are known of the Workload that was read last
+   * @param lastId of the one that was read last, in the order of attempts
+   */
+  private static void forgetEarlier(
+      Map<Long, Attempt> attempts, Map<Long, Attempt> ofWorkload, long lastId, Attempt last) {
+    ofWorkload.values().removeIf(each -> !each.workload().equals(last.workload()));
+    ofWorkload.put(lastId, last);
+    long version = ofWorkload.values().stream().mapToLong(Attempt::version).max().orElseThrow();
+    ofWorkload
+        .entrySet()
+        .removeIf(
+            each ->
+                each.getKey() != lastId
+                    && each.getValue().version() < version
+                    && attempts.remove(each.getKey()) != null);
   }
 
   /** The number of the row of a part: rows of an attempt are beside each other. */

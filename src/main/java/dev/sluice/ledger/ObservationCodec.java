@@ -1,9 +1,8 @@
 package dev.sluice.ledger;
 
+import com.fasterxml.jackson.core.JsonGenerator;
+import com.fasterxml.jackson.core.util.ByteArrayBuilder;
 import com.fasterxml.jackson.databind.JsonNode;
-import com.fasterxml.jackson.databind.node.ArrayNode;
-import com.fasterxml.jackson.databind.node.JsonNodeFactory;
-import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.sluice.api.json.JsonMappers;
 import dev.sluice.ledger.AttemptObservation.Amount;
 import dev.sluice.ledger.AttemptObservation.Ending;
@@ -25,57 +24,75 @@ final class ObservationCodec {
 
   private static final Pattern PACE = Pattern.compile("[0-9]{1,10}(\\.[0-9]{1,10})?");
 
+  /** How many bytes most lines have at most. */
+  private static final int LINE = 600;
+
   private ObservationCodec() {}
 
   /** The line of an observation, with its line feed. */
   static byte[] encode(AttemptObservation observation) throws IOException {
-    ObjectNode line = JsonNodeFactory.instance.objectNode();
-    line.put("workload", observation.workload())
-        .put("version", observation.version())
-        .put("observedAt", observation.observedAt().toEpochMilli());
-    observation.reservation().ifPresent(it -> reservation(line.putObject("reservation"), it));
-    observation
-        .ending()
-        .ifPresent(
-            end ->
-                line.putObject("ending")
-                    .put("at", end.at().toEpochMilli())
-                    .put("outcome", end.outcome().text())
-                    .put("reason", end.reason()));
-    byte[] json = JsonMappers.JSON.writeValueAsBytes(line);
-    byte[] encoded = new byte[json.length + 1];
-    System.arraycopy(json, 0, encoded, 0, json.length);
-    encoded[json.length] = '\n';
-    return encoded;
+    ByteArrayBuilder line = new ByteArrayBuilder(LINE);
+    try (JsonGenerator json = JsonMappers.JSON.getFactory().createGenerator(line)) {
+      json.writeStartObject();
+      json.writeStringField("workload", observation.workload());
+      json.writeNumberField("version", observation.version());
+      json.writeNumberField("observedAt", observation.observedAt().toEpochMilli());
+      if (observation.reservation().isPresent()) {
+        json.writeObjectFieldStart("reservation");
+        reservation(json, observation.reservation().get());
+        json.writeEndObject();
+      }
+      if (observation.ending().isPresent()) {
+        Ending end = observation.ending().get();
+        json.writeObjectFieldStart("ending");
+        json.writeNumberField("at", end.at().toEpochMilli());
+        json.writeStringField("outcome", end.outcome().text());
+        json.writeStringField("reason", end.reason());
+        json.writeEndObject();
+      }
+      json.writeEndObject();
+    }
+    line.append('\n');
+    return line.toByteArray();
   }
 
-  private static void reservation(ObjectNode node, Reservation reservation) {
+  private static void reservation(JsonGenerator json, Reservation reservation) throws IOException {
     Holder holder = reservation.holder();
-    node.put("namespace", holder.namespace())
-        .put("workload", holder.workload())
-        .put("localQueue", holder.localQueue())
-        .put("clusterQueue", holder.clusterQueue())
-        .put("cohortPath", holder.cohortPath())
-        .put("ownerKind", holder.ownerKind())
-        .put("ownerName", holder.ownerName());
-    ObjectNode labels = node.putObject("labels");
-    holder.labels().forEach(labels::put);
-    node.put("reservedAt", reservation.reservedAt().toEpochMilli())
-        .put("wasReady", reservation.wasReady());
-    reservation.readyAt().ifPresent(at -> node.put("readyAt", at.toEpochMilli()));
-    reservation.checkpointedAt().ifPresent(at -> node.put("checkpointedAt", at.toEpochMilli()));
-    ArrayNode amounts = node.putArray("amounts");
+    json.writeStringField("namespace", holder.namespace());
+    json.writeStringField("workload", holder.workload());
+    json.writeStringField("localQueue", holder.localQueue());
+    json.writeStringField("clusterQueue", holder.clusterQueue());
+    json.writeStringField("cohortPath", holder.cohortPath());
+    json.writeStringField("ownerKind", holder.ownerKind());
+    json.writeStringField("ownerName", holder.ownerName());
+    json.writeObjectFieldStart("labels");
+    for (Map.Entry<String, String> label : holder.labels().entrySet()) {
+      json.writeStringField(label.getKey(), label.getValue());
+    }
+    json.writeEndObject();
+    json.writeNumberField("reservedAt", reservation.reservedAt().toEpochMilli());
+    json.writeBooleanField("wasReady", reservation.wasReady());
+    time(json, "readyAt", reservation.readyAt());
+    time(json, "checkpointedAt", reservation.checkpointedAt());
+    json.writeArrayFieldStart("amounts");
     for (Amount amount : reservation.amounts()) {
-      ObjectNode item =
-          amounts
-              .addObject()
-              .put("flavor", amount.flavor())
-              .put("resource", amount.resource())
-              .put("amount", amount.amount());
-      amount
-          .baseline()
-          .ifPresent(
-              it -> item.put("baseline", it.flavor()).put("pace", it.pace().toPlainString()));
+      json.writeStartObject();
+      json.writeStringField("flavor", amount.flavor());
+      json.writeStringField("resource", amount.resource());
+      json.writeNumberField("amount", amount.amount());
+      if (amount.baseline().isPresent()) {
+        json.writeStringField("baseline", amount.baseline().get().flavor());
+        json.writeStringField("pace", amount.baseline().get().pace().toPlainString());
+      }
+      json.writeEndObject();
+    }
+    json.writeEndArray();
+  }
+
+  private static void time(JsonGenerator json, String name, Optional<Instant> time)
+      throws IOException {
+    if (time.isPresent()) {
+      json.writeNumberField(name, time.get().toEpochMilli());
     }
   }
 
