@@ -1,0 +1,296 @@
+package dev.sluice.workload.lifecycle;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import dev.sluice.lab.audit.Auditor;
+import dev.sluice.lab.audit.WatchRecorder;
+import dev.sluice.lab.controlplane.AutoscalerPlayer;
+import dev.sluice.lab.controlplane.AutoscalerPlayer.Pool;
+import dev.sluice.lab.controlplane.NodeGroup;
+import dev.sluice.lab.process.OperatorProcess;
+import dev.sluice.lab.process.OperatorSettings;
+import dev.sluice.testing.BuildBreadth;
+import dev.sluice.testing.ControlPlaneTest;
+import dev.sluice.testing.QueuedJobs;
+import dev.sluice.testing.TestCluster;
+import java.nio.file.Path;
+import java.security.SecureRandom;
+import java.time.Duration;
+import java.time.InstantSource;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Collectors;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+
+/**
+ * Devices of claims, quotas that follow capacity, and nodes that are asked for, while the operator
+ * is killed when Jobs wait, when what they wait for is there, and when they have started.
+ */
+@ControlPlaneTest(exclusive = true, fresh = false)
+@Tag(BuildBreadth.NIGHTLY)
+class RestartedFeaturesIT {
+
+  private static final Duration LIMIT = Duration.ofMinutes(3);
+  private static final String PROVIDER = "kueue.x-k8s.io/v1alpha1/CapacityProvider";
+  private static final String CLUSTER_QUEUE = "kueue.x-k8s.io/v1beta2/ClusterQueue";
+
+  private static final String CONFIGURATION =
+      """
+      featureGates: {DynamicQuotaOrchestration: true}
+      resources:
+        deviceClassMappings:
+        - {name: example.com/gpus, deviceClassNames: [restarts.example.com]}
+      """;
+
+  private static final String OBJECTS =
+      """
+      apiVersion: resource.k8s.io/v1
+      kind: DeviceClass
+      metadata: {name: restarts.example.com}
+      spec: {}
+      ---
+      apiVersion: resource.k8s.io/v1
+      kind: ResourceClaimTemplate
+      metadata: {name: two-gpus, namespace: "${namespace}"}
+      spec: {spec: {devices: {requests: [{name: gpu, exactly: {deviceClassName: restarts.example.com, count: 2}}]}}}
+      ---
+      apiVersion: kueue.x-k8s.io/v1beta2
+      kind: ResourceFlavor
+      metadata: {name: "any-${suffix}"}
+      ---
+      apiVersion: kueue.x-k8s.io/v1beta2
+      kind: ResourceFlavor
+      metadata: {name: "made-${suffix}"}
+      spec: {nodeLabels: {pool: "made-${suffix}"}}
+      ---
+      apiVersion: kueue.x-k8s.io/v1alpha1
+      kind: CapacityProvider
+      metadata: {name: "cp-${suffix}"}
+      spec:
+        controllerName: example.com/budget
+        orchestratedFlavors: [{name: "any-${suffix}"}]
+      ---
+      apiVersion: kueue.x-k8s.io/v1alpha1
+      kind: DynamicQuotaOrchestrator
+      metadata: {name: "dqo-${suffix}"}
+      spec:
+        capacityDiscovery: {providers: [{name: "cp-${suffix}"}]}
+        capacityDistribution: {subtreeRootQuotaRef: {kind: ClusterQueue, name: "grows-${suffix}"}}
+      ---
+      apiVersion: kueue.x-k8s.io/v1beta2
+      kind: AdmissionCheck
+      metadata:
+        name: "capacity-${suffix}"
+        annotations: {sluice.dev/node-capacity-timeout: 1h}
+      spec: {controllerName: sluice.dev/node-capacity}
+      """;
+
+  private final OperatorSettings settings =
+      OperatorSettings.onFreePorts(new SecureRandom()).withShortLease().with(CONFIGURATION);
+
+  @SuppressWarnings("NullAway.Init") // set by the test
+  private TestCluster cluster;
+
+  @SuppressWarnings("NullAway.Init") // set by the test
+  private Api api;
+
+  @SuppressWarnings("NullAway.Init") // set by the test
+  private QueuedJobs jobs;
+
+  @Test
+  void whatJobsWaitForIsNotForgotten(TestCluster own) {
+    cluster = own;
+    api = new Api(own);
+    jobs = new QueuedJobs(own);
+    OperatorProcess operator = start();
+    try (WatchRecorder recorder = new WatchRecorder(own.client(), InstantSource.system())) {
+      recorder.start();
+      own.createNodes(NodeGroup.plentiful(own.name("node"), 1));
+      own.applyText(OBJECTS);
+      queue("devices", "any", "cpu, example.com/gpus", "");
+      queue("grows", "any", "cpu", "");
+      queue(
+          "asks",
+          "made",
+          "cpu",
+          "admissionChecksStrategy: {admissionChecks: [{name: \"capacity-${suffix}\"}]}");
+      tell(2);
+      submit("first", "devices", 1, true);
+      api.awaitCondition("Workload", api.workloadOf("first"), "Admitted", "True Admitted");
+
+      submit("second", "devices", 1, true);
+      submit("large", "grows", 4, false);
+      submit("needs-nodes", "asks", 2, false);
+      String second = api.workloadOf("second");
+      String large = api.workloadOf("large");
+      String needsNodes = api.workloadOf("needs-nodes");
+      api.awaitMessage(second, "QuotaReserved", "example.com/gpus");
+      api.awaitMessage(large, "QuotaReserved", "cpu");
+      await("placeholders").atMost(LIMIT).until(() -> placeholders().size() == 2);
+      Map<String, String> asked = placeholders();
+
+      operator = restarted(operator); // while they wait
+      api.awaitMessage(second, "QuotaReserved", "example.com/gpus");
+      awaitQuota("2");
+      assertThat(placeholders()).isEqualTo(asked);
+      for (String waiting : List.of(second, large, needsNodes)) {
+        assertThat(api.condition("Workload", waiting, "Admitted")).isNotEqualTo("True Admitted");
+      }
+
+      operator.kill(); // before it hears that what they wait for is there
+      api.delete("Job", "first");
+      tell(5);
+      try (AutoscalerPlayer _ =
+          new AutoscalerPlayer(
+              own.client(),
+              List.of(
+                  new Pool(
+                      NodeGroup.plentiful(own.name("made"), 1)
+                          .withCapacity("cpu", "1")
+                          .withLabel("pool", own.name("made")),
+                      4)))) {
+        operator = start();
+        for (String started : List.of(second, large, needsNodes)) {
+          api.awaitCondition("Workload", started, "Admitted", "True Admitted");
+        }
+        operator = restarted(operator); // when they have started
+        api.awaitRunning("needs-nodes", 2);
+        awaitQuota("5");
+        await("no placeholder").atMost(LIMIT).until(() -> placeholders().isEmpty());
+
+        submit("third", "devices", 1, true);
+        submit("more", "grows", 2, false);
+        api.awaitMessage(api.workloadOf("third"), "QuotaReserved", "example.com/gpus");
+        api.awaitMessage(api.workloadOf("more"), "QuotaReserved", "cpu");
+        assertThat(usage(second)).isEqualTo("{\"cpu\":\"1\",\"example.com/gpus\":\"2\"}");
+        for (String started : List.of(second, large, needsNodes)) {
+          assertThat(api.get("Workload", started).at("/status/schedulingStats/evictions"))
+              .as("evictions of %s", started)
+              .isEmpty();
+        }
+        assertThat(recorder.catchUp(LIMIT)).isTrue();
+        assertThat(Auditor.audit(recorder.history()).violations()).isEmpty();
+        assertThat(operator.stop()).isTrue();
+      }
+    } finally {
+      operator.close();
+      own.client()
+          .genericKubernetesResources("resource.k8s.io/v1", "DeviceClass")
+          .withName("restarts.example.com")
+          .delete();
+    }
+  }
+
+  private OperatorProcess start() {
+    return OperatorProcess.start(
+            "features", cluster.kubeconfig(), settings, Path.of("target", "operators"), List.of())
+        .awaitReady();
+  }
+
+  private OperatorProcess restarted(OperatorProcess operator) {
+    operator.kill();
+    return start();
+  }
+
+  private String usage(String workload) {
+    return api.get("Workload", workload)
+        .at("/status/admission/podSetAssignments/0/resourceUsage")
+        .toString();
+  }
+
+  /** The UIDs of the placeholders that aren't being deleted, by name. */
+  private Map<String, String> placeholders() {
+    return jobs.pods().stream()
+        .filter(pod -> pod.path("metadata").path("labels").has("sluice.dev/placeholder"))
+        .filter(pod -> !pod.path("metadata").has("deletionTimestamp"))
+        .collect(
+            Collectors.toMap(
+                pod -> pod.at("/metadata/name").asText(), pod -> pod.at("/metadata/uid").asText()));
+  }
+
+  /** Another controller tells the capacity that the queue's quota follows. */
+  private void tell(int cpu) {
+    jobs.patchStatus(
+        PROVIDER,
+        cluster.name("cp"),
+        """
+        {'status': {
+          'capacity': {'flavors': [{'name': '%s', 'resources': {'cpu': '%d'}}]},
+          'conditions': [{'type': 'CapacitySynchronized', 'status': 'True', 'reason': 'Synchronized',
+            'message': '', 'lastTransitionTime': '2026-01-01T00:00:00Z'}]}}
+        """
+            .formatted(cluster.name("any"), cpu));
+  }
+
+  private void awaitQuota(String cpu) {
+    await("a quota of " + cpu)
+        .atMost(LIMIT)
+        .untilAsserted(
+            () -> {
+              JsonNode quotas = jobs.get(CLUSTER_QUEUE, cluster.name("grows")).at("/status");
+              assertThat(
+                      quotas
+                          .at(
+                              "/effectiveQuotas/resourceGroups/0/flavors/0/resources/0/nominalQuota")
+                          .asText())
+                  .isEqualTo(cpu);
+            });
+  }
+
+  private void queue(String name, String flavor, String resources, String fields) {
+    String quotas =
+        List.of(resources.split(", ")).stream()
+            .map(
+                resource ->
+                    "{name: %s, nominalQuota: %d}"
+                        .formatted(resource, resource.equals("cpu") ? 8 : 2))
+            .collect(Collectors.joining(", "));
+    cluster.applyText(
+        """
+        apiVersion: kueue.x-k8s.io/v1beta2
+        kind: ClusterQueue
+        metadata: {name: "%1$s-${suffix}"}
+        spec:
+          namespaceSelector: {}
+          %5$s
+          resourceGroups:
+          - coveredResources: [%3$s]
+            flavors: [{name: "%2$s-${suffix}", resources: [%4$s]}]
+        ---
+        apiVersion: kueue.x-k8s.io/v1beta2
+        kind: LocalQueue
+        metadata: {name: %1$s, namespace: "${namespace}"}
+        spec: {clusterQueue: "%1$s-${suffix}"}
+        """
+            .formatted(name, flavor, resources, quotas, fields));
+  }
+
+  /** A Job of pods with a CPU each, and two devices if it says so. */
+  private void submit(String job, String queue, int pods, boolean devices) {
+    api.submit(
+        """
+        apiVersion: batch/v1
+        kind: Job
+        metadata: {name: %1$s, labels: {kueue.x-k8s.io/queue-name: %2$s}}
+        spec:
+          parallelism: %3$d
+          completions: %3$d
+          template:
+            metadata: {annotations: {sluice.dev/run-for: 60m}}
+            spec:
+              restartPolicy: Never
+              resourceClaims: [%4$s]
+              containers:
+              - {name: main, image: none, resources: {requests: {cpu: 1}%5$s}}
+        """
+            .formatted(
+                job,
+                queue,
+                pods,
+                devices ? "{name: gpu, resourceClaimTemplateName: two-gpus}" : "",
+                devices ? ", claims: [{name: gpu}]" : ""));
+  }
+}
