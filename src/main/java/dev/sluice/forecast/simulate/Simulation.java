@@ -145,8 +145,11 @@ public final class Simulation {
     if (!targets.isEmpty()) {
       return Optional.of(result(Feasibility.AFTER_PREEMPTION, pendingReport, Optional.empty()));
     }
+    if (now.explanation().filter(why -> LASTING.contains(why.reason())).isPresent()) {
+      return Optional.of(result(Feasibility.NEVER, pendingReport, Optional.empty()));
+    }
     EngineState before = copy().export();
-    if (isNever(before, now)) {
+    if (isNever(before)) {
       return Optional.of(result(Feasibility.NEVER, pendingReport, Optional.empty()));
     }
     return Optional.of(result(Feasibility.LATER, pendingReport, start(before, knowledge, options)));
@@ -209,21 +212,16 @@ public final class Simulation {
     return id.equals(askedWorkload.id());
   }
 
-  /**
-   * Whether it doesn't start even if all runs end. If there is no time to find out, a reason that
-   * lasts is enough.
-   */
-  private boolean isNever(EngineState before, PendingReport now) {
-    boolean known = true;
+  /** Whether it is known not to start even if all runs end. */
+  private boolean isNever(EngineState before) {
     for (RunTimeEstimate runTime : ANY_RUNS) {
       Basis basis =
           start(before, _ -> runTime, TO_THE_END).map(StartEstimate::basis).orElse(Basis.UNKNOWN);
-      if (basis != Basis.NEVER && basis != Basis.UNKNOWN) {
+      if (basis != Basis.NEVER) {
         return false;
       }
-      known &= basis == Basis.NEVER;
     }
-    return known || now.explanation().filter(why -> LASTING.contains(why.reason())).isPresent();
+    return true;
   }
 
   private Optional<StartEstimate> start(
