@@ -377,7 +377,7 @@ public final class Engine {
       case SchedulerEvent.TimePassed(var instant) -> {
         Instant before = now;
         now = instant;
-        workloads.timePassed(instant);
+        workloads.timePassed(instant, this::planChanges);
         waiting.timePassed(instant);
         usageLedger.timePassed(instant);
         budgets.timePassed(instant);

@@ -22,6 +22,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -152,12 +153,18 @@ final class WorkloadTable {
     return entries.get(uid);
   }
 
-  void timePassed(Instant instant) {
+  /**
+   * Enqueues the Workloads whose back-off is over.
+   *
+   * @param enqueuedIn receives the name of the ClusterQueue of each of them
+   */
+  void timePassed(Instant instant, Consumer<String> enqueuedIn) {
     now = instant;
     for (WorkloadEntry entry : backoffTimers.due(instant)) {
       PendingWorkload retained = entry.retained;
       if (entry.stage == Stage.PENDING && retained != null) {
         enqueue(entry, retained, entry.item);
+        enqueuedIn.accept(entry.localQueue.clusterQueue());
       }
     }
   }

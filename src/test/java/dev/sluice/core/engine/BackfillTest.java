@@ -333,4 +333,30 @@ class BackfillTest {
     assertThat(admitted()).containsExactly("urgent"); // the decision to preempt for it
     assertThat(scheduler.preempted()).hasSize(1);
   }
+
+  @Test
+  void aHeadWhoseBackOffIsOverIsPlanned() {
+    strict(1, UnknownRunTime.REFUSE, SchedulerFixture.quota("f", 10));
+    submit("runs", 6, 0, Duration.ofHours(1));
+    assertThat(admitted()).containsExactly("runs");
+    bound("large", RunBound.of(Duration.ofHours(1)));
+    scheduler.submitResting("large", "q", 10, SchedulerFixture.START.plusSeconds(60));
+    assertThat(admitted()).isEmpty();
+    scheduler.passed(Duration.ofSeconds(60));
+    assertThat(admitted()).isEmpty();
+    assertThat(planned("large").orElseThrow().at()).isEqualTo(after(Duration.ofHours(1)));
+  }
+
+  @Test
+  void whoseBackOffIsOverRunsBeforeTheHead() {
+    strict(1, UnknownRunTime.REFUSE, SchedulerFixture.quota("f", 10));
+    submit("runs", 6, 0, Duration.ofHours(1));
+    assertThat(admitted()).containsExactly("runs");
+    submit("large", 10, -1, Duration.ofHours(1));
+    bound("short", RunBound.of(Duration.ofMinutes(5)));
+    scheduler.submitResting("short", "q", 4, SchedulerFixture.START.plusSeconds(60));
+    assertThat(admitted()).isEmpty();
+    scheduler.passed(Duration.ofSeconds(60));
+    assertThat(admitted()).containsExactly("short");
+  }
 }
