@@ -182,7 +182,8 @@ public final class SchedulingCycle {
       ClusterQueueCache queue,
       Function<List<PairAmount>, Set<String>> inTheWay) {
     if (withoutNomination(workload, queue) != null) {
-      return Fit.NOT_NOW;
+      // Others of the request may be of another namespace or LocalQueue.
+      return Fit.NOT_THIS_ONE;
     }
     Set<String> closed = new HashSet<>();
     while (true) {

@@ -9,6 +9,7 @@ import dev.sluice.core.model.BackfillRules.RunBound;
 import dev.sluice.core.model.BackfillRules.UnknownRunTime;
 import dev.sluice.core.model.ClusterQueueSpec.PreemptionPolicies;
 import dev.sluice.core.model.ClusterQueueSpec.QueueingStrategy;
+import dev.sluice.core.model.PendingWorkload;
 import dev.sluice.core.model.PlannedStart;
 import dev.sluice.core.model.PlannedStart.BackfillEvent;
 import dev.sluice.core.model.PlannedStart.LateCause;
@@ -357,6 +358,31 @@ class BackfillTest {
     scheduler.submitResting("short", "q", 4, SchedulerFixture.START.plusSeconds(60));
     assertThat(admitted()).isEmpty();
     scheduler.passed(Duration.ofSeconds(60));
+    assertThat(admitted()).containsExactly("short");
+  }
+
+  @Test
+  void anInvalidWorkloadHidesNobodyThatAsksForTheSame() {
+    strict(1, UnknownRunTime.REFUSE, SchedulerFixture.quota("f", 10));
+    submit("runs", 6, 0, Duration.ofHours(1));
+    submit("large", 10, 1, Duration.ofHours(2));
+    assertThat(admitted()).containsExactly("runs");
+    Instant created = SchedulerFixture.START.plusSeconds(2);
+    bound("invalid", RunBound.of(Duration.ofMinutes(5)));
+    scheduler.tell(
+        new SchedulerEvent.WorkloadPending(
+            new PendingWorkload(
+                id("invalid"),
+                scheduler.nextVersion(),
+                "q",
+                SchedulerFixture.shape(4),
+                0,
+                created,
+                created,
+                Optional.empty(),
+                false,
+                Optional.of("resources exceed the limits"))));
+    submit("short", 4, 3, Duration.ofMinutes(5));
     assertThat(admitted()).containsExactly("short");
   }
 }
