@@ -16,6 +16,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.function.ToLongFunction;
 import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -136,7 +137,8 @@ public final class QueuePlanner {
       return used(demand, time) != null;
     }
     for (int i = 0; i < fixed.pairs().length; i++) {
-      if (!profile.isFree(fixed.pairs()[i], fixed.amounts()[i], time)) {
+      long amount = fixed.amounts()[i];
+      if (amount > 0 && !profile.isFree(fixed.pairs()[i], amount, time)) {
         return false;
       }
     }
@@ -209,8 +211,10 @@ public final class QueuePlanner {
       if (!fits(demand, time)) {
         return null;
       }
-      pairs = fixed.pairs();
-      spare = fixed.amounts().clone();
+      int[] used =
+          IntStream.range(0, fixed.pairs().length).filter(i -> fixed.amounts()[i] > 0).toArray();
+      pairs = IntStream.of(used).map(i -> fixed.pairs()[i]).toArray();
+      spare = IntStream.of(used).mapToLong(i -> fixed.amounts()[i]).toArray();
     } else {
       Map<Integer, Long> used = used(demand, time);
       if (used == null) {
@@ -262,11 +266,13 @@ public final class QueuePlanner {
           && more.entrySet().stream()
               .allMatch(
                   each ->
-                      demand.beyondHeld(
+                      isFree(
+                          each.getKey(),
+                          demand.beyondHeld(
                               each.getKey(),
                               ResourceAmounts.add(
-                                  used.getOrDefault(each.getKey(), 0L), each.getValue()))
-                          <= profile.free(each.getKey(), time))) {
+                                  used.getOrDefault(each.getKey(), 0L), each.getValue())),
+                          time))) {
         more.forEach((pair, amount) -> used.merge(pair, amount, ResourceAmounts::add));
         return true;
       }
@@ -274,12 +280,18 @@ public final class QueuePlanner {
     return false;
   }
 
+  /** Whether so much is free at a time; nothing is, also where more is planned than there is. */
+  private boolean isFree(int pair, long amount, long time) {
+    return amount == 0 || amount <= profile.free(pair, time);
+  }
+
+  /** What a bundle uses of a flavor. */
   private static Map<Integer, Long> wanted(
       ResourceDemand.Bundle bundle, ClusterQueueCache.Group group, int flavor) {
     Map<Integer, Long> wanted = new LinkedHashMap<>();
     for (int i = 0; i < group.resources().size(); i++) {
       Long amount = bundle.amounts().get(group.resources().get(i));
-      if (amount != null) {
+      if (amount != null && amount > 0) {
         wanted.put(group.pairs()[flavor][i], amount);
       }
     }

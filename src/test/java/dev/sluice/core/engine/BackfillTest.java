@@ -7,22 +7,36 @@ import dev.sluice.core.engine.SchedulerQueries.BackfillReport;
 import dev.sluice.core.model.BackfillRules;
 import dev.sluice.core.model.BackfillRules.RunBound;
 import dev.sluice.core.model.BackfillRules.UnknownRunTime;
+import dev.sluice.core.model.ClusterQueueSpec;
+import dev.sluice.core.model.ClusterQueueSpec.FlavorFungibility;
 import dev.sluice.core.model.ClusterQueueSpec.PreemptionPolicies;
 import dev.sluice.core.model.ClusterQueueSpec.QueueingStrategy;
+import dev.sluice.core.model.ClusterQueueSpec.StopPolicy;
+import dev.sluice.core.model.LabelSelector;
+import dev.sluice.core.model.LocalQueueId;
+import dev.sluice.core.model.LocalQueueSpec;
+import dev.sluice.core.model.NodeConstraints;
 import dev.sluice.core.model.PendingWorkload;
 import dev.sluice.core.model.PlannedStart;
 import dev.sluice.core.model.PlannedStart.BackfillEvent;
 import dev.sluice.core.model.PlannedStart.LateCause;
+import dev.sluice.core.model.PodSetRequest;
 import dev.sluice.core.model.QueueRules;
+import dev.sluice.core.model.RequestShape;
+import dev.sluice.core.model.ResourceAmounts;
+import dev.sluice.core.model.ResourceGroup;
 import dev.sluice.core.model.ResourceGroup.FlavorQuotas;
+import dev.sluice.core.model.ResourceGroup.Quota;
 import dev.sluice.core.model.SchedulerEvent;
 import dev.sluice.core.model.WorkloadId;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
+import java.util.TreeMap;
 import org.junit.jupiter.api.Test;
 
 /** Planned starts, and who may start before them (docs/backfill.md), in one small world each. */
@@ -384,5 +398,65 @@ class BackfillTest {
                 Optional.of("resources exceed the limits"))));
     submit("short", 4, 3, Duration.ofMinutes(5));
     assertThat(admitted()).containsExactly("short");
+  }
+
+  /** Flavor g has no memory: what the first one might get of it is more than there is. */
+  @Test
+  void whoAsksForNothingOfAResourceNeedsNoneOfIt() {
+    scheduler.flavor("f");
+    scheduler.flavor("g");
+    scheduler.tell(
+        new SchedulerEvent.ClusterQueueChanged(
+            new ClusterQueueSpec(
+                    "q",
+                    "",
+                    List.of(
+                        new ResourceGroup(
+                            List.of("cpu", "memory"),
+                            List.of(quotas("f", 3, 5), quotas("g", 5, 0)))),
+                    QueueingStrategy.STRICT_FIFO,
+                    new LabelSelector.Requirements(List.of()),
+                    StopPolicy.NONE,
+                    false,
+                    PreemptionPolicies.NEVER,
+                    FlavorFungibility.DEFAULT,
+                    List.of(),
+                    List.of())
+                .with(
+                    QueueingStrategy.STRICT_FIFO,
+                    QueueRules.DEFAULT.withBackfill(
+                        Optional.of(new BackfillRules(2, UnknownRunTime.REFUSE))))));
+    scheduler.tell(
+        new SchedulerEvent.LocalQueueChanged(
+            new LocalQueueSpec(new LocalQueueId("ns", "q"), "q", StopPolicy.NONE)));
+    submit("runs", 3, 0, Duration.ofHours(1));
+    submit("fills", 5, 1, Duration.ofHours(1));
+    assertThat(admitted()).containsExactly("runs", "fills");
+    scheduler.submit("large", "q", asking(3, 3), 0, 2);
+    scheduler.submit("small", "q", asking(2, 0), 0, 3);
+    assertThat(admitted()).isEmpty();
+    assertThat(planned("large").orElseThrow().at()).isEqualTo(after(Duration.ofHours(1)));
+    assertThat(planned("small").orElseThrow().at()).isEqualTo(after(Duration.ofHours(1)));
+  }
+
+  private static FlavorQuotas quotas(String flavor, long cpu, long memory) {
+    long unlimited = ResourceAmounts.UNLIMITED;
+    return new FlavorQuotas(
+        flavor,
+        Map.of(
+            "cpu", new Quota(cpu, unlimited, unlimited),
+            "memory", new Quota(memory, unlimited, unlimited)));
+  }
+
+  private static RequestShape asking(long cpu, long memory) {
+    return new RequestShape(
+        List.of(
+            new PodSetRequest(
+                "main",
+                1,
+                0,
+                new TreeMap<>(Map.of("cpu", cpu, "memory", memory)),
+                NodeConstraints.ANYWHERE,
+                "")));
   }
 }
