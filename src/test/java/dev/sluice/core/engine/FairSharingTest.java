@@ -13,12 +13,17 @@ import dev.sluice.core.model.CohortSpec;
 import dev.sluice.core.model.Decision;
 import dev.sluice.core.model.FairSharing;
 import dev.sluice.core.model.FairSharing.Strategy;
+import dev.sluice.core.model.NodeConstraints;
+import dev.sluice.core.model.PodSetRequest;
+import dev.sluice.core.model.RequestShape;
 import dev.sluice.core.model.SchedulerEvent;
 import dev.sluice.core.quota.DominantResourceShare;
 import java.math.BigDecimal;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
+import java.util.TreeMap;
 import org.junit.jupiter.api.Test;
 
 /** Fair sharing, computed by hand from docs/scheduling-semantics.md#the-cycle. */
@@ -67,6 +72,41 @@ class FairSharingTest {
     schedulerFixture.submit("newer", "b", 4, 0, 2); // 4 of 12
 
     assertThat(schedulerFixture.admitted()).containsExactly("newer", "older");
+  }
+
+  /**
+   * One that asks for a resource that its queue doesn't have uses nothing: it doesn't make those of
+   * its cohort late.
+   */
+  @Test
+  void whoAsksForWhatNoGroupCoversTakesNoShare() {
+    SchedulerFixture schedulerFixture = world();
+    schedulerFixture.cohort("left", "root");
+    schedulerFixture.queue("a", "left", quota("f", 2));
+    schedulerFixture.queue("uncovered", "left", quota("f", 5));
+    schedulerFixture.queue("b", "root", quota("f", 1));
+    schedulerFixture.queue("lender", "root", quota("f", 10));
+    schedulerFixture.submit("runs-a", "a", 5, 0, 0);
+    schedulerFixture.submit("runs-b", "b", 2, 0, 0);
+    assertThat(schedulerFixture.admitted()).hasSize(2);
+    schedulerFixture.submit("of-a", "a", 1, 0, 1); // with it left uses 6 of its 7
+    schedulerFixture.submit(
+        "with-memory",
+        "uncovered",
+        new RequestShape(
+            List.of(
+                new PodSetRequest(
+                    "main",
+                    1,
+                    0,
+                    new TreeMap<>(Map.of("cpu", 5L, "memory", 1L)),
+                    NodeConstraints.ANYWHERE,
+                    ""))),
+        0,
+        2);
+    schedulerFixture.submit("of-b", "b", 1, 1, 3); // borrows 2 of 18
+
+    assertThat(schedulerFixture.admitted()).containsExactly("of-a", "of-b");
   }
 
   private static SchedulerFixture refilling() {

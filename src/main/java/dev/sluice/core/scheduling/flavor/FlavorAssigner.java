@@ -139,9 +139,11 @@ public final class FlavorAssigner {
       assign(bundle);
     }
     List<Assignment.PairAmount> usage = new ArrayList<>(usageByPair.size());
-    usageByPair.forEach(
-        (pair, amount) ->
-            usage.add(new Assignment.PairAmount(pair, resourceDemand.beyondHeld(pair, amount))));
+    if (!uncovered) { // else there is no assignment that would use anything
+      usageByPair.forEach(
+          (pair, amount) ->
+              usage.add(new Assignment.PairAmount(pair, resourceDemand.beyondHeld(pair, amount))));
+    }
     boolean fits = noFit == null && needed.isEmpty();
     return new Assignment(
         noFit,
