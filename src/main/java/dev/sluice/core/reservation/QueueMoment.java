@@ -390,7 +390,9 @@ final class QueueMoment {
     List<Run> candidates =
         runs().stream()
             .filter(run -> !over.contains(run) && isOnLoan(run) && mayBePreempted(run))
-            .sorted(Comparator.comparing(Run::holder, QuotaHolder.PREEMPTION_ORDER))
+            .sorted(
+                Comparator.comparing((Run run) -> run.queue() == keptQueue)
+                    .thenComparing(Run::holder, QuotaHolder.PREEMPTION_ORDER))
             .toList();
     for (Run run : candidates) {
       if (helps(run, shares)) {

@@ -239,6 +239,18 @@ class ReservedCapacityTest {
     assertThat(overstays()).containsExactly("two");
   }
 
+  /** As preemption does: whoever has borrowed goes before those of the queue itself. */
+  @Test
+  void whoBorrowsFromTheQueueGoesFirst() {
+    world.queue("q", "c", PREEMPTING, SchedulerFixture.quota("f", 10));
+    world.queue("other", "c", SchedulerFixture.quota("f", 0));
+    world.submit("own", "q", 4, 0, 1);
+    world.submit("borrows", "other", 4, 9, 2);
+    assertThat(world.admitted()).hasSize(2);
+    keep(reserved(6, false, from(0, 120)));
+    assertThat(overstays()).containsExactly("borrows");
+  }
+
   @Test
   void aHeadBehindOthersGetsAFlavorThatIsNoLongerKept() {
     world.flavor("g");
