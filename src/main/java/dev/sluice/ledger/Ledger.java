@@ -45,7 +45,7 @@ public final class Ledger implements WorkloadListener, AutoCloseable {
 
   private static final Logger LOG = LoggerFactory.getLogger(Ledger.class);
 
-  private static final Duration PAUSE = Duration.ofMillis(200);
+  private static final Duration PAUSE = Duration.ofSeconds(1);
   private static final Duration LONGEST_PAUSE = Duration.ofSeconds(15);
 
   /** How long a schema that can't be brought up to date is left alone at most. */
@@ -138,6 +138,9 @@ public final class Ledger implements WorkloadListener, AutoCloseable {
 
     /** An observation was lost: the buffer is full or can't be written. */
     void dropped();
+
+    /** An attempt to write rows failed; it is repeated. */
+    void failed();
 
     /** The bytes that wait for the database. */
     void waiting(long bytes);
@@ -356,6 +359,7 @@ public final class Ledger implements WorkloadListener, AutoCloseable {
   }
 
   private void failed(Exception e, Duration longestPause) {
+    listener.failed();
     // once each: the next attempts follow
     if (!ending && told.size() < TOLD_ERRORS && told.add(e.toString())) {
       LOG.warn(

@@ -14,6 +14,7 @@ public final class LedgerMetrics implements Ledger.Listener {
 
   private final Counter seconds;
   private final Counter dropped;
+  private final Counter failed;
   private final Gauge waiting;
 
   /** Registers the metrics. */
@@ -30,6 +31,11 @@ public final class LedgerMetrics implements Ledger.Listener {
         Counter.builder()
             .name("sluice_ledger_dropped_observations_total")
             .help("Changes of Workloads that were not kept for the ledger")
+            .register(registry);
+    failed =
+        Counter.builder()
+            .name("sluice_ledger_failed_writes_total")
+            .help("Attempts to write rows of the ledger that failed, and are repeated")
             .register(registry);
     waiting =
         Gauge.builder()
@@ -55,6 +61,11 @@ public final class LedgerMetrics implements Ledger.Listener {
   @Override
   public void dropped() {
     dropped.inc();
+  }
+
+  @Override
+  public void failed() {
+    failed.inc();
   }
 
   @Override

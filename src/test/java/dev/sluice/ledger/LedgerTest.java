@@ -231,6 +231,13 @@ class LedgerTest {
     }
   }
 
+  private double failedWrites() {
+    return registry.scrape(name -> name.equals("sluice_ledger_failed_writes")).stream()
+        .flatMap(snapshot -> ((CounterSnapshot) snapshot).getDataPoints().stream())
+        .mapToDouble(CounterSnapshot.CounterDataPointSnapshot::getValue)
+        .sum();
+  }
+
   private double seconds(String state) {
     return registry.scrape(name -> name.equals("sluice_resource_seconds")).stream()
         .flatMap(snapshot -> ((CounterSnapshot) snapshot).getDataPoints().stream())
@@ -371,12 +378,8 @@ class LedgerTest {
         CachedWorkload again = workload(6, "QuotaReserved=True@50", "Admitted=True@50");
         ledger.changed(released, again);
         ledger.changed(again, workload(7, "QuotaReserved=True@50", "Finished=True@60@Failed"));
-        await("the outage to be noticed")
-            .atMost(LIMIT)
-            .untilAsserted(
-                () ->
-                    assertThat(Files.size(directory.resolve("ledger/ledger-a.buffer")))
-                        .isPositive());
+        await("the outage to be counted").atMost(LIMIT).until(() -> failedWrites() > 0);
+        assertThat(directory.resolve("ledger/ledger-a.buffer")).isNotEmptyFile();
       }
       // the process has ended, too; the next one finds what waits
       server.begin();

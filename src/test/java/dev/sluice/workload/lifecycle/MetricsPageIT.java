@@ -52,6 +52,7 @@ class MetricsPageIT {
           // no ledger is kept; LedgerTest
           "sluice_resource_seconds_total",
           "sluice_ledger_dropped_observations_total",
+          "sluice_ledger_failed_writes_total",
           "sluice_ledger_waiting_bytes",
           // there is no Budget; BudgetMetricsTest
           "sluice_budget_limit",
