@@ -12,7 +12,7 @@ import java.util.regex.Pattern;
  * @param syncedWrites whether the store syncs writes to disk; false is faster and loses data when
  *     the machine crashes
  * @param apiServerArguments appended to the API server's command line, where the last occurrence of
- *     an option wins
+ *     an option wins; its feature gates are also those of the controller manager and the scheduler
  * @param controllers false: only the store and the API server run; nothing creates pods or service
  *     accounts, collects garbage, or ends the deletion of a namespace
  */

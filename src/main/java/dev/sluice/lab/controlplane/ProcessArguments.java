@@ -10,6 +10,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /** The command line of each program of one control plane. */
 final class ProcessArguments {
@@ -21,6 +22,7 @@ final class ProcessArguments {
   private static final String NOBODY = "http://127.0.0.1:1";
 
   private static final String AGGREGATOR_ROUTING = "--enable-aggregator-routing=true";
+  private static final String FEATURE_GATES = "--feature-gates=";
   private static final String SERVICE_RANGE = "10.96.0.0/16";
   private static final String POD_RANGE = "10.64.0.1/10";
   private static final long STORE_LIMIT_BYTES = 8L << 30;
@@ -134,8 +136,16 @@ final class ProcessArguments {
     return arguments;
   }
 
+  /** The feature gates of the API server, which the programs beside it are to have as well. */
+  private List<String> withFeatureGates(String... arguments) {
+    return Stream.concat(
+            Stream.of(arguments),
+            spec.apiServerArguments().stream().filter(it -> it.startsWith(FEATURE_GATES)))
+        .toList();
+  }
+
   private List<String> controllerManager() {
-    return List.of(
+    return withFeatureGates(
         "--kubeconfig=" + layout.kubeconfig(Program.CONTROLLER_MANAGER),
         "--secure-port=0",
         "--leader-elect=false",
@@ -151,7 +161,7 @@ final class ProcessArguments {
   }
 
   private List<String> scheduler() {
-    return List.of(
+    return withFeatureGates(
         "--kubeconfig=" + layout.kubeconfig(Program.SCHEDULER),
         "--secure-port=0",
         "--leader-elect=false",
