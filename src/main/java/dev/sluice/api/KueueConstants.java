@@ -70,6 +70,12 @@ public final class KueueConstants {
   /** {@code true}: the job may change its size while it runs. Scheduling gate as well. */
   public static final String ELASTIC_JOB = PREFIX + "elastic-job";
 
+  /** Annotation of a job, {@code true}: kube-scheduler binds all pods of a pod set, or none. */
+  public static final String WAS_POD_GROUP = PREFIX + "was-podgroup";
+
+  /** Annotation of pods: the PodGroup of kube-scheduler that a start made for their pod set. */
+  public static final String NATIVE_POD_GROUP = "sluice.dev/pod-group";
+
   /** Annotation of a job: how many pods the pod sets have that its RayCluster was scaled to. */
   public static final String RAYCLUSTER_PODSET_REPLICA_SIZES =
       PREFIX + "raycluster-podset-replica-sizes";

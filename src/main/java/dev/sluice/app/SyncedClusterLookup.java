@@ -169,6 +169,11 @@ final class SyncedClusterLookup implements ClusterLookup {
   }
 
   @Override
+  public boolean isScheduledPodGroup(String namespace, String podGroup) {
+    return synced().isScheduledPodGroup(namespace, podGroup);
+  }
+
+  @Override
   public boolean isManaged(String namespace, Owner owner) {
     return synced().isManaged(namespace, owner);
   }

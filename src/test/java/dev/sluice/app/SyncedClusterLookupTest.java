@@ -4,9 +4,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.sluice.webhooks.rules.ClusterLookup;
+import java.lang.reflect.Method;
 import java.time.Duration;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
 class SyncedClusterLookupTest {
@@ -61,5 +64,18 @@ class SyncedClusterLookupTest {
     assertThatThrownBy(() -> facts.runsElsewhere("ns", "near"))
         .isInstanceOf(IllegalStateException.class)
         .hasMessage("the cluster isn't listed yet");
+  }
+
+  /** A question that it didn't pass on would be answered by the interface: with no, always. */
+  @Test
+  void everyQuestionIsPassedOn() {
+    List<String> asked =
+        Stream.of(ClusterLookup.class.getDeclaredMethods())
+            .filter(method -> !method.isSynthetic())
+            .map(Method::getName)
+            .toList();
+    assertThat(asked).contains("isScheduledPodGroup");
+    assertThat(Stream.of(SyncedClusterLookup.class.getDeclaredMethods()).map(Method::getName))
+        .containsAll(asked);
   }
 }

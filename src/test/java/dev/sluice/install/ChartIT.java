@@ -226,7 +226,7 @@ class ChartIT {
         .containsEntry("mjobset.kb.io", jobSet)
         .containsEntry("vjobset.kb.io", jobSet)
         .containsEntry("vjob.kb.io", "Fail")
-        .doesNotContainKey("vpods-of-jobs.kb.io");
+        .doesNotContainKeys("vpods-of-jobs.kb.io", "mpods-of-podgroups.kb.io");
   }
 
   @ParameterizedTest
@@ -261,6 +261,8 @@ class ChartIT {
         "{} | replicas: 2",
         "{\"replicas\": 1} | replicas: 1",
         "{\"config\": {\"podAccounting\": \"Prevent\"}} | name: vpods-of-jobs.kb.io",
+        "{\"config\": {\"featureGates\": {\"WASPodGroups\": true}}} | name:"
+            + " mpods-of-podgroups.kb.io",
         "{\"certificates\": {\"certManager\": {\"enabled\": true}}} | kind: Issuer",
         "{\"certificates\": {\"certManager\": {\"enabled\": true, \"issuerRef\": {\"kind\":"
             + " \"ClusterIssuer\", \"name\": \"company\"}}}} | kind: ClusterIssuer",

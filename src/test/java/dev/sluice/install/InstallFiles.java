@@ -331,9 +331,12 @@ final class InstallFiles {
             REINVOCATION));
   }
 
-  /** Pods of jobs are in the chart in any case, and installed where they are to be prevented. */
+  /** What is about pods is in the chart in any case, and installed where it is wanted. */
   private static Set<WebhookRegistration.Further> further(boolean manageJobsWithoutQueueName) {
-    Set<WebhookRegistration.Further> further = EnumSet.of(WebhookRegistration.Further.PODS_OF_JOBS);
+    Set<WebhookRegistration.Further> further =
+        EnumSet.of(
+            WebhookRegistration.Further.PODS_OF_JOBS,
+            WebhookRegistration.Further.PODS_OF_POD_GROUPS);
     if (manageJobsWithoutQueueName) {
       further.add(WebhookRegistration.Further.JOBS_WITHOUT_QUEUE_NAME);
     }
@@ -363,8 +366,13 @@ final class InstallFiles {
   }
 
   private static String whereWanted(String part) {
-    return part.contains("name: vpods-of-jobs.kb.io")
-        ? "{{- if eq (toString .Values.config.podAccounting) \"Prevent\" }}\n"
+    if (part.contains("name: vpods-of-jobs.kb.io")) {
+      return "{{- if eq (toString .Values.config.podAccounting) \"Prevent\" }}\n"
+          + part
+          + "{{- end }}\n";
+    }
+    return part.contains("name: mpods-of-podgroups.kb.io")
+        ? "{{- if eq (toString (.Values.config.featureGates).WASPodGroups) \"true\" }}\n"
             + part
             + "{{- end }}\n"
         : part;

@@ -112,6 +112,7 @@ class InstallFilesTest {
             "mpijobs",
             "trainjobs",
             "paddlejobs",
+            "podgroups",
             "pytorchjobs",
             "rayclusters",
             "rayjobs",

@@ -24,7 +24,7 @@ final class UnusedPermissions {
             + " by default");
     because(
         "kueue-.*: delete"
-            + " (?!workloads|pods|podtemplates|clusterqueues|cohorts|localqueues|resourceflavors|provisioningrequests|capacitybuffers|queue).*",
+            + " (?!workloads|pods|podgroups|podtemplates|clusterqueues|cohorts|localqueues|resourceflavors|provisioningrequests|capacitybuffers|queue).*",
         "objectRetentionPolicies may have a job deleted whose Workload was deactivated");
     because(
         "kueue-manager-role: delete podtemplates",

@@ -151,6 +151,27 @@ public final class ScriptedApi
   }
 
   @Override
+  public CompletableFuture<ApiOutcome> create(String collection, ObjectNode object) {
+    String name = object.path("metadata").path("name").asText();
+    calls.add("create " + object.path("kind").asText() + " " + name);
+    if (!jobAnswers.isEmpty()) {
+      return CompletableFuture.completedFuture(jobAnswers.remove());
+    }
+    return CompletableFuture.completedFuture(
+        objects.putIfAbsent(collection + "/" + name, object) == null
+            ? new ApiOutcome.Written(object)
+            : new ApiOutcome.Conflict());
+  }
+
+  @Override
+  public CompletableFuture<ApiOutcome> delete(String path, String uid) {
+    calls.add("delete " + path.substring(path.lastIndexOf('/') + 1) + " of UID " + uid);
+    ObjectNode object = objects.remove(path);
+    return CompletableFuture.completedFuture(
+        object == null ? new ApiOutcome.Gone() : new ApiOutcome.Written(object));
+  }
+
+  @Override
   public CompletableFuture<Optional<ObjectNode>> read(String path) {
     return CompletableFuture.completedFuture(Optional.ofNullable(objects.get(path)));
   }

@@ -205,6 +205,7 @@ public enum FeatureGate {
   WAIT_FOR_PODS_READY_MAX_NOT_READY("WaitForPodsReadyMaxNotReady", false, ALPHA, EITHER),
   WAIT_FOR_PODS_READY_UNSCHEDULED_TIMEOUT(
       "WaitForPodsReadyUnscheduledTimeout", false, ALPHA, EITHER),
+  WAS_POD_GROUPS("WASPodGroups", false, ALPHA, EITHER),
   WORKLOAD_IDENTIFIER_ANNOTATIONS("WorkloadIdentifierAnnotations", true, BETA, EITHER),
   WORKLOAD_LEVEL_WAIT_FOR_PODS_READY("WorkloadLevelWaitForPodsReady", false, ALPHA, EITHER),
   WORKLOAD_PRIORITY_CLASS_DEFAULTING("WorkloadPriorityClassDefaulting", true, BETA, EITHER),

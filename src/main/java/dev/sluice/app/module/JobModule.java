@@ -1,5 +1,6 @@
 package dev.sluice.app.module;
 
+import dev.sluice.api.config.FeatureGate;
 import dev.sluice.api.config.KubeQueue;
 import dev.sluice.api.config.PodAccounting;
 import dev.sluice.api.json.JsonMappers;
@@ -14,6 +15,7 @@ import dev.sluice.jobs.controller.JobReconciler;
 import dev.sluice.jobs.controller.KubernetesJobClient;
 import dev.sluice.jobs.controller.OwnerChainResolver;
 import dev.sluice.jobs.controller.OwnerlessWorkloads;
+import dev.sluice.jobs.controller.PodGroupIndex;
 import dev.sluice.jobs.controller.RemoteExecutionLookup;
 import dev.sluice.jobs.controller.WorkloadPreview;
 import dev.sluice.jobs.kind.DeclaredJob;
@@ -27,6 +29,7 @@ import dev.sluice.jobs.policy.CachedJob;
 import dev.sluice.jobs.policy.JobIntake;
 import dev.sluice.jobs.policy.JobOptions;
 import dev.sluice.jobs.policy.JobOptions.ClusterState;
+import dev.sluice.jobs.policy.NativePodGroups;
 import dev.sluice.jobs.policy.RemoteExecutionCheck;
 import dev.sluice.kube.client.OwnUser;
 import dev.sluice.kube.definitions.ServedDefinitions;
@@ -83,7 +86,9 @@ public final class JobModule implements OperatorModule {
   private final OwnerlessWorkloads ownerless;
   private final Optional<QueueUnitMirror> mirror;
   private final Optional<ForeignUnitSteering> steering;
+  private final Optional<PodGroupIndex> podGroupIndex;
 
+  private CompletableFuture<Void> podGroupsListed = CompletableFuture.completedFuture(null);
   private CompletableFuture<Void> definitionsListed = new CompletableFuture<>();
   private CompletableFuture<Map<String, CompletableFuture<Void>>> kindsBegun =
       definitionsListed.thenApply(any -> Map.of());
@@ -106,6 +111,10 @@ public final class JobModule implements OperatorModule {
     this.context = context;
     this.metrics = metrics;
     this.informers = informers;
+    podGroupIndex =
+        context.isEnabled(FeatureGate.WAS_POD_GROUPS)
+            ? Optional.of(new PodGroupIndex(context.reflectors()))
+            : Optional.empty();
     CachedRunTimeRules runTimeRules = new CachedRunTimeRules(informers.caches());
     options =
         context
@@ -113,11 +122,12 @@ public final class JobModule implements OperatorModule {
             .jobs(this::namespaceLabels)
             .with(
                 new ClusterState(
-                    new CachedStartRules(informers.caches()),
-                    new CachedCheckLabels(informers.caches()),
-                    job -> accounting.running(job.namespace(), job.uid()),
-                    context.configuration().podAccounting() == PodAccounting.PREVENT,
-                    runTimeRules::maxRunTime));
+                        new CachedStartRules(informers.caches()),
+                        new CachedCheckLabels(informers.caches()),
+                        job -> accounting.running(job.namespace(), job.uid()),
+                        context.configuration().podAccounting() == PodAccounting.PREVENT,
+                        runTimeRules::maxRunTime)
+                    .withPodGroups(() -> podGroupIndex.flatMap(PodGroupIndex::version)));
     IntegrationRegistry registry = registry(context, podIndex);
     accounting.whenEmpty(this::enqueueJob);
     owners = new OwnerChainResolver(options, workloads.cache(), registry, accounting.enabled());
@@ -128,7 +138,7 @@ public final class JobModule implements OperatorModule {
         new CachedClusterLookup(
             informers.caches(),
             informers.localClusters(),
-            new KnownJobs(owners, statefulSetWorkloads, workloads.cache()),
+            new KnownJobs(owners, statefulSetWorkloads, workloads.cache(), podGroupIndex),
             new OperatorIdentity(context.client(), context.configuration().namespace()),
             accounting.lookup());
     JobControllerContext controllerContext = controllerContext(registry, workloads);
@@ -282,7 +292,10 @@ public final class JobModule implements OperatorModule {
 
   /** Answers what webhooks ask about jobs. */
   private record KnownJobs(
-      OwnerChainResolver owners, StatefulSetWorkloads statefulSets, WorkloadLister workloads)
+      OwnerChainResolver owners,
+      StatefulSetWorkloads statefulSets,
+      WorkloadLister workloads,
+      Optional<PodGroupIndex> podGroupIndex)
       implements CachedClusterLookup.Jobs {
 
     private static final String CLASS_KIND = "WorkloadPriorityClass";
@@ -320,6 +333,11 @@ public final class JobModule implements OperatorModule {
     public boolean hasUse(String namespace, ClusterLookup.Owner owner, QueueUse queueUse) {
       return owners.names(namespace, controller(owner), queueUse.queue(), queueUse.priorityClass());
     }
+
+    @Override
+    public boolean isScheduledPodGroup(String namespace, String podGroup) {
+      return podGroupIndex.filter(index -> index.isScheduled(namespace, podGroup)).isPresent();
+    }
   }
 
   /** What webhooks know of the cluster, as far as it is listed. */
@@ -342,6 +360,7 @@ public final class JobModule implements OperatorModule {
    * Returns at once. To be called before the start.
    */
   public void beginListing() {
+    podGroupIndex.ifPresent(index -> podGroupsListed = index.start(context.executor()));
     definitionsListed =
         controllers.dependOnDefinitions()
             ? definitions.start()
@@ -352,6 +371,7 @@ public final class JobModule implements OperatorModule {
   @Override
   public void start(CacheSyncWaiter cacheSync) throws IOException {
     cacheSync.await("customresourcedefinitions", definitionsListed);
+    cacheSync.await(NativePodGroups.PLURAL, podGroupsListed);
     Map<String, CompletableFuture<Void>> listings = kindsBegun.join();
     List<JobKind> absent = controllers.absent();
     if (!absent.isEmpty()) {
@@ -393,6 +413,7 @@ public final class JobModule implements OperatorModule {
     definitions.close();
     controllers.close(context.executor());
     ownerless.close();
+    podGroupIndex.ifPresent(PodGroupIndex::close);
     mirror.ifPresent(QueueUnitMirror::close);
     steering.ifPresent(ForeignUnitSteering::close);
   }

@@ -23,6 +23,12 @@ public interface JobClient {
   /** Deletes a job in the background, if it still has this UID. */
   CompletableFuture<ApiOutcome> delete(JobRef job);
 
+  /** Creates an object in a collection. */
+  CompletableFuture<ApiOutcome> create(String collection, ObjectNode object);
+
+  /** Deletes the object at a path, if it still has this UID. */
+  CompletableFuture<ApiOutcome> delete(String path, String uid);
+
   /**
    * Reads the newest state of the object at a path; empty when there is none. The future fails when
    * the API server does not answer or refuses.

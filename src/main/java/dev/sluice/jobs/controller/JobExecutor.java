@@ -16,6 +16,7 @@ import dev.sluice.jobs.policy.JobAction.CreateWorkload;
 import dev.sluice.jobs.policy.JobAction.DeleteJob;
 import dev.sluice.jobs.policy.JobAction.DeleteWorkload;
 import dev.sluice.jobs.policy.JobAction.FinishWorkload;
+import dev.sluice.jobs.policy.JobAction.MakePodGroup;
 import dev.sluice.jobs.policy.JobAction.OpenGates;
 import dev.sluice.jobs.policy.JobAction.PatchStatus;
 import dev.sluice.jobs.policy.JobAction.PatchStatusSoon;
@@ -73,6 +74,7 @@ public final class JobExecutor {
   private final JobEvents events;
   private final WorkloadValidation validation;
   private final SliceExecutor slices;
+  private final PodGroupMaker podGroupMaker;
   private final InstantSource clock;
   private final DoubleSupplier leisure;
   private final Expectations expectations;
@@ -96,6 +98,7 @@ public final class JobExecutor {
     this.leisure = dependencies.leisure();
     this.expectations = new Expectations(clock);
     this.stopper = new JobStopper(integration, dependencies.objects(), clock);
+    this.podGroupMaker = new PodGroupMaker(dependencies.objects());
     this.slices =
         new SliceExecutor(new PodGates(integration, dependencies.objects(), events), this, events);
   }
@@ -176,6 +179,7 @@ public final class JobExecutor {
               assign.patch(),
               "queued",
               "Belongs to LocalQueue " + job.ref().namespace() + "/" + assign.queue());
+      case MakePodGroup make -> makePodGroup(job, make);
       case Start start -> start(job, start);
       case Stop stop -> stop(job, stop);
       case Warn warn -> {
@@ -409,6 +413,18 @@ public final class JobExecutor {
             workload.id(),
             change,
             refused.message());
+        yield Optional.of(LATER);
+      }
+    };
+  }
+
+  private Optional<Duration> makePodGroup(CachedJob job, MakePodGroup make)
+      throws InterruptedException {
+    return switch (podGroupMaker.make(make)) {
+      case PodGroupMaker.Result.Made made -> Optional.empty();
+      case PodGroupMaker.Result.InProgress wait -> Optional.of(UNTIL_SETTLED);
+      case PodGroupMaker.Result.Refused refused -> {
+        refused(job, "started", refused.why());
         yield Optional.of(LATER);
       }
     };

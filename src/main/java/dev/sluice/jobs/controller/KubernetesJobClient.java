@@ -51,6 +51,16 @@ public final class KubernetesJobClient implements JobClient {
   }
 
   @Override
+  public CompletableFuture<ApiOutcome> create(String collection, ObjectNode object) {
+    return client.send(ApiRequest.create(collection, object));
+  }
+
+  @Override
+  public CompletableFuture<ApiOutcome> delete(String path, String uid) {
+    return client.send(ApiRequest.delete(path, uid));
+  }
+
+  @Override
   public CompletableFuture<Optional<ObjectNode>> read(String path) {
     return client
         .send(ApiRequest.get(path))

@@ -171,6 +171,16 @@ final class ReferencedObjects implements AutoCloseable {
     }
 
     @Override
+    public CompletableFuture<ApiOutcome> create(String collection, ObjectNode object) {
+      return jobs.create(collection, object);
+    }
+
+    @Override
+    public CompletableFuture<ApiOutcome> delete(String path, String uid) {
+      return jobs.delete(path, uid);
+    }
+
+    @Override
     public CompletableFuture<Optional<ObjectNode>> read(String path) {
       return jobs.read(path)
           .thenApply(

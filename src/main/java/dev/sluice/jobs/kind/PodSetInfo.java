@@ -1,6 +1,7 @@
 package dev.sluice.jobs.kind;
 
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
@@ -23,6 +24,13 @@ public record PodSetInfo(
     Map<String, String> nodeSelector,
     List<ObjectNode> tolerations,
     List<String> schedulingGates) {
+
+  /** The same with a further annotation. */
+  public PodSetInfo withAnnotation(String key, String value) {
+    Map<String, String> more = new LinkedHashMap<>(annotations);
+    more.put(key, value);
+    return new PodSetInfo(name, count, labels, more, nodeSelector, tolerations, schedulingGates);
+  }
 
   /** The same without a gate. */
   public PodSetInfo withoutGate(String gate) {

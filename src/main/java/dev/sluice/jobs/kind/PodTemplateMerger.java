@@ -22,7 +22,10 @@ public final class PodTemplateMerger {
           KueueConstants.MULTIKUEUE_WORKER_POD);
 
   private static final Set<String> REPLACED =
-      Set.of(KueueConstants.WORKLOAD, KueueConstants.WORKLOAD_SLICE_NAME);
+      Set.of(
+          KueueConstants.WORKLOAD,
+          KueueConstants.WORKLOAD_SLICE_NAME,
+          KueueConstants.NATIVE_POD_GROUP);
 
   private PodTemplateMerger() {}
 

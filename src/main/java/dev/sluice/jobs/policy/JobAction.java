@@ -112,6 +112,14 @@ public sealed interface JobAction {
     }
   }
 
+  /**
+   * Make a PodGroup of kube-scheduler for a pod set of a job that is about to start, or see that it
+   * is there.
+   *
+   * @param collection where PodGroups of the job's namespace are
+   */
+  record MakePodGroup(String collection, ObjectNode podGroup) implements JobAction {}
+
   /** Let the job run. */
   record Start(CachedWorkload workload, List<JobPatch> patches, String note) implements JobAction {}
 

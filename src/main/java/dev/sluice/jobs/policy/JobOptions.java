@@ -66,6 +66,8 @@ public record JobOptions(
    * @param maxRunTime how long jobs of a LocalQueue may run, by namespace and name; empty: as long
    *     as they say
    * @param jobUid the UID that the Workload of a job has as label {@code job-uid}
+   * @param podGroups the version in which the API server serves PodGroups of kube-scheduler; empty
+   *     if it serves none
    */
   public record ClusterState(
       Function<CachedWorkload, StartRules> startRules,
@@ -73,22 +75,36 @@ public record JobOptions(
       ToIntFunction<JobRef> runningPods,
       boolean prevents,
       BiFunction<String, String, Optional<Duration>> maxRunTime,
-      Function<CachedJob, String> jobUid) {
+      Function<CachedJob, String> jobUid,
+      Supplier<Optional<String>> podGroups) {
 
-    /** Where a Workload has the UID of its own job. */
+    /** Where a Workload has the UID of its own job, and nobody serves PodGroups. */
     public ClusterState(
         Function<CachedWorkload, StartRules> startRules,
         Supplier<Set<String>> selectedLabels,
         ToIntFunction<JobRef> runningPods,
         boolean prevents,
         BiFunction<String, String, Optional<Duration>> maxRunTime) {
-      this(startRules, selectedLabels, runningPods, prevents, maxRunTime, job -> job.ref().uid());
+      this(
+          startRules,
+          selectedLabels,
+          runningPods,
+          prevents,
+          maxRunTime,
+          job -> job.ref().uid(),
+          Optional::empty);
     }
 
     /** The same, with other UIDs. */
     public ClusterState with(Function<CachedJob, String> otherUid) {
       return new ClusterState(
-          startRules, selectedLabels, runningPods, prevents, maxRunTime, otherUid);
+          startRules, selectedLabels, runningPods, prevents, maxRunTime, otherUid, podGroups);
+    }
+
+    /** The same where PodGroups may be served. */
+    public ClusterState withPodGroups(Supplier<Optional<String>> version) {
+      return new ClusterState(
+          startRules, selectedLabels, runningPods, prevents, maxRunTime, jobUid, version);
     }
 
     /** Queues say nothing about starts and run times, select no labels, and nobody counts pods. */

@@ -417,10 +417,14 @@ public final class JobPolicy {
             "the job has %d pod sets, but %d were admitted"
                 .formatted(reconcileContext.job().podSets().size(), starts.get().size()));
       }
+      NativePodGroups podGroups =
+          NativePodGroups.of(reconcileContext.job(), workload, gated(starts.get()), options);
       List<JobPatch> patches =
-          integration.start(reconcileContext.job().object(), gated(starts.get()));
-      return List.of(
+          integration.start(reconcileContext.job().object(), podGroups.podSetInfos());
+      List<JobAction> actions = new ArrayList<>(podGroups.actions());
+      actions.add(
           new Start(workload, patches, "Admitted by clusterQueue " + admission.clusterQueue()));
+      return actions;
     } catch (StartConflictException conflict) {
       return List.of(finish(reconcileContext, workload, "FailedToStart", conflict.conflict()));
     }

@@ -21,6 +21,7 @@ import dev.sluice.webhooks.rules.JobMetadata;
 import dev.sluice.webhooks.rules.JobMetadataValidation;
 import dev.sluice.webhooks.rules.JobWarnings;
 import dev.sluice.webhooks.rules.PlacementValidation;
+import dev.sluice.webhooks.rules.PodGroupValidation;
 import dev.sluice.webhooks.rules.PodSetShape;
 import dev.sluice.webhooks.rules.TopologyValidation;
 import dev.sluice.webhooks.rules.WebhookSettings;
@@ -107,6 +108,7 @@ final class BatchJobWebhook implements KindWebhook {
     FieldErrors fieldErrors = new FieldErrors();
     JobMetadata job = facts(object);
     keys.validateObject(job, namespace, fieldErrors);
+    PodGroupValidation.validateObject(job, settings, fieldErrors);
     PlacementValidation.validateManagedBy(job, object, FIELD.managedBy(), fieldErrors);
     partial(job, object, judgesMinimum, fieldErrors);
     PodSetShape podSet =

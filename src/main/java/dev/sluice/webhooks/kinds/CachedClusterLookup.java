@@ -45,6 +45,9 @@ public final class CachedClusterLookup implements ClusterLookup {
 
     /** Whether the owner, or one of its owners, uses the same. */
     boolean hasUse(String namespace, Owner owner, QueueUse queueUse);
+
+    /** Whether kube-scheduler has once found a node for every pod of this PodGroup. */
+    boolean isScheduledPodGroup(String namespace, String podGroup);
   }
 
   /**
@@ -245,6 +248,11 @@ public final class CachedClusterLookup implements ClusterLookup {
     } catch (IllegalStateException e) {
       throw new ClusterNotListedException("pods can't be compared: " + e.getMessage(), e);
     }
+  }
+
+  @Override
+  public boolean isScheduledPodGroup(String namespace, String podGroup) {
+    return jobs.isScheduledPodGroup(namespace, podGroup);
   }
 
   @Override

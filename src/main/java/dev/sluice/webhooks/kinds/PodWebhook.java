@@ -20,6 +20,7 @@ import dev.sluice.webhooks.rules.JobDefaults;
 import dev.sluice.webhooks.rules.JobMetadata;
 import dev.sluice.webhooks.rules.JobMetadataValidation;
 import dev.sluice.webhooks.rules.NameValidation;
+import dev.sluice.webhooks.rules.PodGroupValidation;
 import dev.sluice.webhooks.rules.PodSetShape;
 import dev.sluice.webhooks.rules.TopologyValidation;
 import dev.sluice.webhooks.rules.WebhookSettings;
@@ -164,6 +165,7 @@ final class PodWebhook implements KindWebhook {
     if (ours) {
       JobMetadata job = facts(pod);
       keys.validateObject(job, namespace, fieldErrors);
+      PodGroupValidation.forbid(job, settings, fieldErrors);
       group(job, fieldErrors);
       if ("true".equals(managed) || hasSuspendingParent(pod)) {
         topology.validate(

@@ -19,6 +19,7 @@ import dev.sluice.webhooks.rules.JobMetadata;
 import dev.sluice.webhooks.rules.JobMetadataValidation;
 import dev.sluice.webhooks.rules.JobWarnings;
 import dev.sluice.webhooks.rules.PlacementValidation;
+import dev.sluice.webhooks.rules.PodGroupValidation;
 import dev.sluice.webhooks.rules.PodSetShape;
 import dev.sluice.webhooks.rules.TopologyValidation;
 import dev.sluice.webhooks.rules.WebhookSettings;
@@ -104,6 +105,7 @@ final class SuspendFieldWebhook implements KindWebhook {
     if (kind.isManageable(object)) {
       JobMetadata job = metadata(object);
       keys.validateObject(job, namespace, fieldErrors);
+      PodGroupValidation.validateObject(job, settings, fieldErrors);
       PlacementValidation.validateManagedBy(job, object, field.managedBy(), fieldErrors);
       topology.validate(
           kind.reviewedPodSets(object).stream()

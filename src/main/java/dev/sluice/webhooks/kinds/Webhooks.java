@@ -84,6 +84,7 @@ public final class Webhooks {
           kind.isOwn() ? validate : new RemoteStatusProtection(cluster, validate));
     }
     functions.put(PodsOfJobsWebhook.PATH, new PodsOfJobsWebhook(cluster));
+    functions.put(PodGroupMembershipWebhook.PATH, new PodGroupMembershipWebhook(cluster));
     ownKinds(settings, cluster, functions);
     functions.replaceAll(
         (path, function) ->

@@ -1,6 +1,7 @@
 package dev.sluice.webhooks.registration;
 
 import dev.sluice.api.config.Selector;
+import dev.sluice.webhooks.kinds.PodGroupMembershipWebhook;
 import dev.sluice.webhooks.kinds.PodsOfJobsWebhook;
 import io.fabric8.kubernetes.api.model.LabelSelector;
 import io.fabric8.kubernetes.api.model.LabelSelectorRequirement;
@@ -27,6 +28,10 @@ public final class RegistrationCheck {
 
   private static final String FAIL = "Fail";
 
+  /** Paths of webhooks about pods besides those that are jobs. */
+  private static final List<String> OF_PODS =
+      List.of(PodsOfJobsWebhook.PATH, PodGroupMembershipWebhook.PATH);
+
   private final Set<String> missing = new LinkedHashSet<>();
   private final Set<String> failingOpen = new LinkedHashSet<>();
 
@@ -48,9 +53,9 @@ public final class RegistrationCheck {
       Set<String> conditions,
       List<RuleWithOperations> rules) {
 
-    /** Whether this is where the webhook of pods of jobs is; no other one does its work. */
-    boolean isOfPodsOfJobs() {
-      return path.endsWith(PodsOfJobsWebhook.PATH);
+    /** The path of a webhook whose work no other one does; empty if this is none. */
+    String own() {
+      return OF_PODS.stream().filter(path::endsWith).findFirst().orElse("");
     }
 
     boolean isAskedAbout(String group, String version, String operation, String resource) {
@@ -109,7 +114,7 @@ public final class RegistrationCheck {
       WebhookRegistration.Kinds kinds) {
     Set<String> answered =
         Stream.concat(
-                Stream.of(PodsOfJobsWebhook.PATH),
+                OF_PODS.stream(),
                 kinds.all().stream()
                     .flatMap(kind -> Stream.of(kind.mutatingPath(), kind.validatingPath())))
             .collect(Collectors.toSet());
@@ -154,7 +159,7 @@ public final class RegistrationCheck {
     String what = registration + " has no rule for " + operation + " of " + resource;
     List<Hook> asked =
         found.stream()
-            .filter(it -> it.isOfPodsOfJobs() == needed.isOfPodsOfJobs())
+            .filter(it -> it.own().equals(needed.own()))
             .filter(
                 it -> it.isAskedAbout(group, rule.getApiVersions().getFirst(), operation, resource))
             .toList();

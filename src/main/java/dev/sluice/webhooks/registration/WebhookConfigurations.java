@@ -2,6 +2,7 @@ package dev.sluice.webhooks.registration;
 
 import dev.sluice.api.KueueConstants;
 import dev.sluice.api.config.Selector;
+import dev.sluice.webhooks.kinds.PodGroupMembershipWebhook;
 import dev.sluice.webhooks.kinds.PodResizeProtection;
 import dev.sluice.webhooks.kinds.PodsOfJobsWebhook;
 import dev.sluice.webhooks.kinds.WebhookKind;
@@ -93,6 +94,9 @@ public final class WebhookConfigurations {
                 List.of(condition("names-no-queue", "!(" + asks + ")"))));
       }
     }
+    if (registration.further().contains(WebhookRegistration.Further.PODS_OF_POD_GROUPS)) {
+      webhooks.add(podsOfPodGroups());
+    }
     return new MutatingWebhookConfigurationBuilder()
         .withNewMetadata()
         .withName(MUTATING)
@@ -159,6 +163,33 @@ public final class WebhookConfigurations {
                 .withApiVersions("v1")
                 .withOperations("CREATE", "UPDATE")
                 .withResources("pods", "pods/" + PodResizeProtection.RESIZE)
+                .withScope("*")
+                .build())
+        .build();
+  }
+
+  /**
+   * The webhook that makes pods members of PodGroups. It fails closed: a pod that got past it would
+   * be bound alone, and the others of its group would wait for it for ever.
+   */
+  private MutatingWebhook podsOfPodGroups() {
+    return new MutatingWebhookBuilder()
+        .withName("mpods-of-podgroups.kb.io")
+        .withAdmissionReviewVersions("v1")
+        .withSideEffects("None")
+        .withFailurePolicy(FAIL)
+        .withMatchPolicy("Equivalent")
+        .withReinvocationPolicy(registration.reinvocationPolicy())
+        .withTimeoutSeconds(TIMEOUT_SECONDS)
+        .withClientConfig(clientConfig(PodGroupMembershipWebhook.PATH))
+        .withNamespaceSelector(selector(registration.namespaces()))
+        .withMatchConditions(condition("names-a-podgroup", PodGroupMembershipWebhook.NAMES_A_GROUP))
+        .withRules(
+            new RuleWithOperationsBuilder()
+                .withApiGroups("")
+                .withApiVersions("v1")
+                .withOperations("CREATE")
+                .withResources("pods")
                 .withScope("*")
                 .build())
         .build();

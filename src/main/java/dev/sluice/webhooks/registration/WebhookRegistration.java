@@ -1,6 +1,7 @@
 package dev.sluice.webhooks.registration;
 
 import dev.sluice.api.config.Configuration;
+import dev.sluice.api.config.FeatureGate;
 import dev.sluice.api.config.JobFrameworks;
 import dev.sluice.api.config.PodAccounting;
 import dev.sluice.api.config.Selector;
@@ -85,7 +86,9 @@ public record WebhookRegistration(
     /** Jobs without a queue name are managed, too. */
     JOBS_WITHOUT_QUEUE_NAME,
     /** Pods of jobs are compared with what these were admitted with before they exist. */
-    PODS_OF_JOBS
+    PODS_OF_JOBS,
+    /** Pods become members of the PodGroups of kube-scheduler that starts made for them. */
+    PODS_OF_POD_GROUPS
   }
 
   /** Address of the webhook server. */
@@ -159,6 +162,9 @@ public record WebhookRegistration(
     }
     if (configuration.podAccounting() == PodAccounting.PREVENT) {
       further.add(Further.PODS_OF_JOBS);
+    }
+    if (configuration.featureGates().enabled(FeatureGate.WAS_POD_GROUPS)) {
+      further.add(Further.PODS_OF_POD_GROUPS);
     }
     return further;
   }

@@ -151,6 +151,11 @@ public interface ClusterLookup {
     return Optional.empty();
   }
 
+  /** Whether kube-scheduler has once found a node for every pod of this PodGroup. */
+  default boolean isScheduledPodGroup(String namespace, String podGroup) {
+    return false;
+  }
+
   /**
    * Whether this owner, or one of its owners, is managed, so that its dependents must not be
    * managed as well.

@@ -25,6 +25,7 @@ public final class JobWarnings {
       Map.of(
           KueueConstants.ELASTIC_JOB, FeatureGate.ELASTIC_JOBS_VIA_WORKLOAD_SLICES,
           KueueConstants.ADMISSION_GATED_BY, FeatureGate.ADMISSION_GATED_BY,
+          KueueConstants.WAS_POD_GROUP, FeatureGate.WAS_POD_GROUPS,
           KueueConstants.JOB_MIN_PARALLELISM, FeatureGate.PARTIAL_ADMISSION);
 
   private static final List<String> ON_TEMPLATE =

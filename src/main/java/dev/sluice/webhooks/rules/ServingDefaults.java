@@ -15,11 +15,13 @@ import java.util.List;
  */
 public final class ServingDefaults {
 
+  private final WebhookSettings settings;
   private final JobDefaults defaults;
   private final JobMetadataValidation keys;
 
   /** Fills in and validates by {@code settings} and what {@code cluster} has. */
   public ServingDefaults(WebhookSettings settings, ClusterLookup cluster) {
+    this.settings = settings;
     this.defaults = new JobDefaults(settings, cluster);
     this.keys = new JobMetadataValidation(settings, cluster, false);
   }
@@ -63,6 +65,7 @@ public final class ServingDefaults {
   private List<FieldError> validateObject(JsonNode object) {
     FieldErrors bad = new FieldErrors();
     keys.validateBasicObject(JobMetadata.of(object, false), bad);
+    PodGroupValidation.forbid(JobMetadata.of(object, false), settings, bad);
     return bad.errors();
   }
 

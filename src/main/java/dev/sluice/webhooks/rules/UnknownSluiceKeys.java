@@ -48,7 +48,7 @@ public final class UnknownSluiceKeys implements AdmissionFunction {
               multikueue-dispatcher-best-fit node-capacity node-capacity-image
               node-capacity-means node-capacity-retries node-capacity-timeout on-demand
               oversell-rate placeholder placement-cluster-selector placement-region played
-              pod-set pods-before-start preemptible-labels preemption-delay price priority-aging queue-priority
+              pod-group pod-set pods-before-start preemptible-labels preemption-delay price priority-aging queue-priority
               queueing-strategy quota-reserved-at quota-schedule rack relative-speed
               remote-status request-digest run-for shown source-kind source-name
               source-namespace source-path source-removed source-uid start-backoff

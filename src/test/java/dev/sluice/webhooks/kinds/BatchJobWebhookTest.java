@@ -769,4 +769,22 @@ class BatchJobWebhookTest {
       }
     }
   }
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      quoteCharacter = '\0',
+      textBlock =
+          """
+          {K/was-podgroup: "yes"} | metadata.annotations[kueue.x-k8s.io/was-podgroup]: Unsupported value: "yes"
+          {K/was-podgroup: "true", K/elastic-job: "true"} | metadata.annotations[kueue.x-k8s.io/was-podgroup]: Forbidden: may not be set for an elastic job
+          """)
+  void aWishForPodGroupsIsReviewedWhereTheGateIsOn(String annotations, String message) {
+    JsonNode asking =
+        edited(PLAIN, set("/metadata/annotations", annotations.replace("K/", "kueue.x-k8s.io/")));
+    assertThat(messages(rules(Reviews.Cluster.EMPTY, "WASPodGroups")::validate, create(asking)))
+        .singleElement()
+        .satisfies(found -> assertThat(found).startsWith(message));
+    assertThat(messages(rules::validate, create(asking))).isEmpty();
+  }
 }

@@ -85,7 +85,7 @@ class RegistrationCheckTest {
     assertNothingMissing(compare(with, with));
     assertNothingMissing(compare(with.trusting(Optional.of("somebody")), with));
     assertThat(compare(without, with).missing())
-        .hasSize(4)
+        .hasSize(5)
         .allSatisfy(missing -> assertThat(missing).contains("of pods"));
   }
 

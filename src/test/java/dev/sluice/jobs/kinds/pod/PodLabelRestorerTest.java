@@ -86,6 +86,16 @@ class PodLabelRestorerTest {
     }
 
     @Override
+    public CompletableFuture<ApiOutcome> create(String collection, ObjectNode made) {
+      throw new AssertionError("nothing is created");
+    }
+
+    @Override
+    public CompletableFuture<ApiOutcome> delete(String path, String uid) {
+      throw new AssertionError("nothing is deleted");
+    }
+
+    @Override
     public CompletableFuture<Optional<ObjectNode>> read(String path) {
       return CompletableFuture.completedFuture(object);
     }
