@@ -4,6 +4,7 @@ import dev.sluice.core.model.Decision;
 import dev.sluice.core.model.Decision.PreemptionReason;
 import dev.sluice.core.model.PlacementDecision;
 import dev.sluice.core.model.PodSetAssignment;
+import dev.sluice.core.model.PreemptionRules;
 import dev.sluice.core.model.WorkloadId;
 import java.util.List;
 import java.util.Map;
@@ -37,9 +38,19 @@ sealed interface Decided {
       Map<String, Victim> victims)
       implements Decided {}
 
-  /** One that is evicted. */
+  /**
+   * One that is evicted.
+   *
+   * @param rules the rules of preemption for it: how long its job has to save its work, and whether
+   *     this is remembered
+   */
   record Victim(
-      WorkloadId id, long version, List<String> path, long priority, PreemptionReason reason) {}
+      WorkloadId id,
+      long version,
+      List<String> path,
+      long priority,
+      PreemptionReason reason,
+      PreemptionRules rules) {}
 
   /** What is compared of a decision of the engine; nothing if it is only said. */
   static Optional<Decided> of(Decision decision) {
@@ -57,7 +68,8 @@ sealed interface Decided {
                   target.version(),
                   target.path(),
                   target.priority(),
-                  target.reason()));
+                  target.reason(),
+                  target.rules()));
         }
         if (victims.size() != preempt.targets().size()) {
           throw new AssertionError("a victim is named twice: " + preempt);

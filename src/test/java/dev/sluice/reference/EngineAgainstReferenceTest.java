@@ -107,9 +107,32 @@ class EngineAgainstReferenceTest {
         () -> new Rerun(Rerun.reference(Waking.HELPED), true));
   }
 
+  @Test
+  void theSameStartBeforeHeadsThatArePlanned() {
+    play(
+        "crowded back-fill",
+        8_000,
+        (seed, length) -> BackfilledWorld.crowded(seed, length, false, false),
+        () -> new Rerun(Rerun.reference(Waking.HELPED), true));
+    play(
+        "back-fill",
+        4_000,
+        (seed, length) ->
+            BackfilledWorld.steps(seed, new RandomWorld(seed, true, false).steps(length)),
+        () -> new Rerun(Rerun.reference(Waking.HELPED), true));
+    play(
+        "crowded back-fill and reservations",
+        4_000,
+        (seed, length) ->
+            ReservedWorld.steps(seed, BackfilledWorld.crowded(seed, length, false, false)),
+        () -> new Rerun(Rerun.reference(Waking.HELPED), true));
+  }
+
   private static void play(
       String what, int steps, BiFunction<Long, Integer, List<Step>> make, Supplier<Rerun> rerun) {
     AtomicLong admissions = new AtomicLong();
+    AtomicLong starts = new AtomicLong();
+    AtomicLong plans = new AtomicLong();
     Worlds.play(
         what,
         steps,
@@ -118,7 +141,11 @@ class EngineAgainstReferenceTest {
           Rerun one = rerun.get();
           one.play(world);
           admissions.addAndGet(one.admissions());
+          starts.addAndGet(one.starts());
+          plans.addAndGet(one.plans());
         });
+    System.out.printf("property: admissions=%s starts=%s plans=%s%n", admissions, starts, plans);
     assertThat(admissions).hasPositiveValue();
+    assertThat(starts.get() > 0).isEqualTo(what.contains("back-fill"));
   }
 }

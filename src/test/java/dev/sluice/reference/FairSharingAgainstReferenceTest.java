@@ -108,6 +108,19 @@ class FairSharingAgainstReferenceTest {
             CostedWorld.steps(seed, RandomWorld.weighted(seed, Pods.ALL).steps(length)));
   }
 
+  @Test
+  void theSameStartBeforeHeadsThatArePlannedWhereQueuesShare() {
+    play(
+        "crowded back-fill and fair sharing",
+        5_000,
+        (seed, length) -> BackfilledWorld.crowded(seed, length, true, true));
+    play(
+        "crowded back-fill and fair sharing with refill",
+        3_000,
+        true,
+        (seed, length) -> BackfilledWorld.crowded(seed, length, true, true));
+  }
+
   /** In this world a Workload that was skipped is overtaken by one that a release wakes. */
   @Test
   void anOvertakenWorkloadBeginsAnewWithItsFlavors() {
@@ -165,6 +178,7 @@ class FairSharingAgainstReferenceTest {
     AtomicLong preemptions = new AtomicLong();
     AtomicLong victims = new AtomicLong();
     AtomicLong admissions = new AtomicLong();
+    AtomicLong plans = new AtomicLong();
     Worlds.play(
         what,
         steps,
@@ -175,9 +189,12 @@ class FairSharingAgainstReferenceTest {
           preemptions.addAndGet(rerun.preemptions());
           victims.addAndGet(rerun.victims());
           admissions.addAndGet(rerun.admissions());
+          plans.addAndGet(rerun.plans());
         });
     System.out.printf(
-        "property: admissions=%s preemptions=%s victims=%s%n", admissions, preemptions, victims);
+        "property: admissions=%s preemptions=%s victims=%s plans=%s%n",
+        admissions, preemptions, victims, plans);
+    assertThat(plans.get() > 0).isEqualTo(what.contains("back-fill"));
     assertThat(victims).hasPositiveValue();
   }
 

@@ -4,6 +4,8 @@ import dev.sluice.core.engine.CopiedEngine;
 import dev.sluice.core.engine.EngineProbe;
 import dev.sluice.core.engine.SchedulerViews;
 import dev.sluice.core.model.SchedulerEvent;
+import dev.sluice.core.model.WorkloadId;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
@@ -21,6 +23,15 @@ interface Played {
 
   /** Whether the last cycle looked at the head of a ClusterQueue. */
   boolean lookedAt(String clusterQueue);
+
+  /** Whether the last cycle looked at any head. */
+  boolean evaluated();
+
+  /** When a Workload is planned to start that waits. */
+  Optional<Instant> plannedAt(WorkloadId id);
+
+  /** Who has to go for what is kept; nothing if it doesn't say. */
+  Optional<Set<ReferenceReservations.Overstay>> overstays();
 
   /** What was decided since the last call, in order. */
   List<Decided> takeDecided();
@@ -44,6 +55,25 @@ interface Played {
       @Override
       public boolean lookedAt(String clusterQueue) {
         return engine.evaluatedQueues().contains(clusterQueue);
+      }
+
+      @Override
+      public boolean evaluated() {
+        return !engine.evaluatedQueues().isEmpty();
+      }
+
+      @Override
+      public Optional<Instant> plannedAt(WorkloadId id) {
+        return engine
+            .whyWaiting(id)
+            .flatMap(report -> report.backfill())
+            .flatMap(report -> report.own())
+            .map(start -> start.at());
+      }
+
+      @Override
+      public Optional<Set<ReferenceReservations.Overstay>> overstays() {
+        return Optional.of(ReferenceReservations.overstays(engine.overstays()));
       }
 
       @Override
@@ -79,6 +109,25 @@ interface Played {
       }
 
       @Override
+      public boolean evaluated() {
+        return !engine.evaluatedQueues().isEmpty();
+      }
+
+      @Override
+      public Optional<Instant> plannedAt(WorkloadId id) {
+        return engine
+            .whyWaiting(id)
+            .flatMap(report -> report.backfill())
+            .flatMap(report -> report.own())
+            .map(start -> start.at());
+      }
+
+      @Override
+      public Optional<Set<ReferenceReservations.Overstay>> overstays() {
+        return Optional.of(ReferenceReservations.overstays(engine.overstays()));
+      }
+
+      @Override
       public List<Decided> takeDecided() {
         return engine.takeDecisions().stream()
             .flatMap(decision -> Decided.of(decision).stream())
@@ -97,6 +146,8 @@ interface Played {
     List<Decided> decided = new ArrayList<>();
     Set<String> seen = new HashSet<>();
     return new Played() {
+      private boolean evaluated;
+
       @Override
       public void fold(SchedulerEvent schedulerEvent) {
         engine.fold(schedulerEvent);
@@ -105,7 +156,8 @@ interface Played {
 
       @Override
       public boolean cycle() {
-        if (!seen.add(engine.questions().state())) {
+        evaluated = seen.add(engine.questions().state());
+        if (!evaluated) {
           return false;
         }
         List<Decided> now = engine.cycle();
@@ -118,6 +170,21 @@ interface Played {
       @Override
       public boolean lookedAt(String clusterQueue) {
         return true;
+      }
+
+      @Override
+      public boolean evaluated() {
+        return evaluated;
+      }
+
+      @Override
+      public Optional<Instant> plannedAt(WorkloadId id) {
+        return Optional.empty();
+      }
+
+      @Override
+      public Optional<Set<ReferenceReservations.Overstay>> overstays() {
+        return Optional.empty();
       }
 
       @Override

@@ -95,6 +95,24 @@ class PreemptionAgainstReferenceTest {
             ReservedWorld.steps(seed, new RandomWorld(seed, true, true, Pods.ALL).steps(length)));
   }
 
+  @Test
+  void theSameStartBeforeHeadsThatArePlannedWhereWorkloadsArePreempted() {
+    play(
+        "crowded back-fill and preemption",
+        8_000,
+        (seed, length) -> BackfilledWorld.crowded(seed, length, true, false));
+    play(
+        "back-fill and preemption",
+        4_000,
+        (seed, length) ->
+            BackfilledWorld.steps(seed, new RandomWorld(seed, true, true, Pods.ALL).steps(length)));
+    play(
+        "crowded back-fill, reservations and preemption",
+        8_000,
+        (seed, length) ->
+            ReservedWorld.steps(seed, BackfilledWorld.crowded(seed, length, true, false)));
+  }
+
   /** In this world a Workload that was skipped is overtaken in its queue, and quota is released. */
   @Test
   void anOvertakenWorkloadBeginsAnewWithItsFlavors() {
@@ -118,6 +136,9 @@ class PreemptionAgainstReferenceTest {
     AtomicLong preemptions = new AtomicLong();
     AtomicLong victims = new AtomicLong();
     AtomicLong admissions = new AtomicLong();
+    AtomicLong starts = new AtomicLong();
+    AtomicLong plans = new AtomicLong();
+    AtomicLong overstays = new AtomicLong();
     Worlds.play(
         what,
         steps,
@@ -130,9 +151,15 @@ class PreemptionAgainstReferenceTest {
           preemptions.addAndGet(rerun.preemptions());
           victims.addAndGet(rerun.victims());
           admissions.addAndGet(rerun.admissions());
+          starts.addAndGet(rerun.starts());
+          plans.addAndGet(rerun.plans());
+          overstays.addAndGet(rerun.overstays());
         });
     System.out.printf(
-        "property: admissions=%s preemptions=%s victims=%s%n", admissions, preemptions, victims);
+        "property: admissions=%s preemptions=%s victims=%s starts=%s plans=%s overstays=%s%n",
+        admissions, preemptions, victims, starts, plans, overstays);
+    assertThat(plans.get() > 0).isEqualTo(what.contains("back-fill"));
+    assertThat(overstays.get() > 0).isEqualTo(what.contains("reservations"));
     assertThat(victims).hasPositiveValue();
   }
 }

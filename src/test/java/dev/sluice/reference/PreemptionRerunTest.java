@@ -4,8 +4,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.sluice.core.engine.SchedulerViews;
 import dev.sluice.core.model.SchedulerEvent;
+import dev.sluice.core.model.WorkloadId;
 import dev.sluice.reference.Decided.Preemption;
 import dev.sluice.reference.Decided.Victim;
+import dev.sluice.reference.ReferenceReservations.Overstay;
+import java.time.Instant;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
@@ -62,7 +65,8 @@ class PreemptionRerunTest {
                       victim.version() + 1,
                       victim.path(),
                       victim.priority(),
-                      victim.reason()));
+                      victim.reason(),
+                      victim.rules()));
           return wrong;
         },
         "not the version looked at");
@@ -104,6 +108,21 @@ class PreemptionRerunTest {
     @Override
     public boolean lookedAt(String clusterQueue) {
       return right.lookedAt(clusterQueue);
+    }
+
+    @Override
+    public boolean evaluated() {
+      return right.evaluated();
+    }
+
+    @Override
+    public Optional<Instant> plannedAt(WorkloadId id) {
+      return right.plannedAt(id);
+    }
+
+    @Override
+    public Optional<Set<Overstay>> overstays() {
+      return right.overstays();
     }
 
     @Override

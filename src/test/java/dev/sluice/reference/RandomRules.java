@@ -1,5 +1,6 @@
 package dev.sluice.reference;
 
+import dev.sluice.core.model.ClusterQueueSpec;
 import dev.sluice.core.model.ClusterQueueSpec.FlavorFungibility;
 import dev.sluice.core.model.ClusterQueueSpec.ScanProgress;
 import dev.sluice.core.model.LabelSelector;
@@ -20,6 +21,7 @@ import dev.sluice.core.model.PreemptionRules.PreemptionConfig.Scope;
 import dev.sluice.core.model.PreemptionRules.PreemptionConfig.Trigger;
 import dev.sluice.core.model.PreemptionRules.PreemptionLimit;
 import dev.sluice.core.model.PreemptionRules.PreemptionTraits;
+import dev.sluice.core.model.QuotaRules;
 import dev.sluice.core.model.SchedulerEvent;
 import java.time.Duration;
 import java.time.Instant;
@@ -39,6 +41,20 @@ final class RandomRules {
   /** The rules of a ClusterQueue or a Cohort, which often has none. */
   static PreemptionRules ofQueue(Dice dice) {
     return dice.chance(40) ? PreemptionRules.NONE : rules(dice, false);
+  }
+
+  /** A queue whose Workloads have up to so many seconds to save their work. */
+  static ClusterQueueSpec withGrace(ClusterQueueSpec queue, Dice dice, int most) {
+    QuotaRules quota = queue.rules().quota();
+    return queue.with(
+        queue.strategy(),
+        queue
+            .rules()
+            .withQuota(
+                quota.withPreemption(
+                    quota
+                        .preemption()
+                        .withCheckpointGrace(Optional.of(Duration.ofSeconds(dice.below(most)))))));
   }
 
   /** The rules of a priority class, which mostly has none. */

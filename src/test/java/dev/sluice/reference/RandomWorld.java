@@ -197,7 +197,7 @@ final class RandomWorld {
     } else if (thrown < 84) {
       return new Step.AnswerEviction(
           dice.below(10),
-          dice.chance(60) ? Step.EvictionEnd.WRITTEN : dice.pick(Step.EvictionEnd.values()));
+          dice.chance(60) ? Step.EvictionEnd.WRITTEN : dice.pick(Step.EvictionEnd.AT_ONCE));
     } else if (thrown < 91) {
       return new Step.Leave(dice.below(10));
     } else if (thrown < 93) {

@@ -192,11 +192,16 @@ final class ReferenceCycle {
   }
 
   private ReferenceNominated considered(ReferenceEntry entry, ClusterQueueSpec queue) {
+    return considered(entry, queue, planned);
+  }
+
+  private ReferenceNominated considered(
+      ReferenceEntry entry, ClusterQueueSpec queue, ReferenceSnapshot snapshot) {
     Map<ReferenceAssigner.Progress, Integer> resume =
         keeps(entry, queue) ? entry.progress : Map.of();
-    ReferenceNominated nominated = nominator.consider(entry, queue, planned, resume, Map.of());
+    ReferenceNominated nominated = nominator.consider(entry, queue, snapshot, resume, Map.of());
     return nominated.inVain() && !walksOn(nominated) && !resume.isEmpty()
-        ? nominator.consider(entry, queue, planned, Map.of(), Map.of())
+        ? nominator.consider(entry, queue, snapshot, Map.of(), Map.of())
         : nominated;
   }
 
@@ -572,7 +577,73 @@ final class ReferenceCycle {
     }
   }
 
-  private Admission admit(ReferenceNominated nominated) {
+  /** Whether a head waits for quota, and for nothing else: not for others to be evicted, either. */
+  boolean lacksQuota(ReferenceEntry head, ClusterQueueSpec queue) {
+    return mayBeAdmitted(head, queue) && considered(head, queue).inVain();
+  }
+
+  /**
+   * What one that isn't the head gets now, without preemption, beside all that the heads of other
+   * queues in its tree claim; nothing if it doesn't fit.
+   *
+   * @param closed flavors that it may not get
+   */
+  Optional<ReferenceNominated> besideClaims(
+      ReferenceEntry entry, ClusterQueueSpec queue, Set<String> closed) {
+    if (!mayBeAdmitted(entry, queue) || (rules.blocking() && world.awaitsPods())) {
+      return Optional.empty();
+    }
+    for (String other : planned.tree().tree(queue.name())) {
+      if (!other.equals(queue.name())) {
+        claim(Objects.requireNonNull(world.queues.get(other)));
+      }
+    }
+    ReferenceNominated nominated =
+        new ReferenceNominator(rules.without(closed).withoutPreemption(), world.reservations)
+            .consider(entry, queue, planned, Map.of(), Map.of());
+    return Optional.of(nominated)
+        .filter(each -> each.result().mode() == Mode.FIT)
+        .filter(each -> fits(each, planned) && fits(each, held))
+        .filter(
+            each ->
+                !world.budgets.refuses(entry, queue.name(), each.result().usage())
+                    && !world.reservations.refuses(
+                        entry, queue.name(), each.result(), planned.tree(), Set.of()));
+  }
+
+  private void claim(ClusterQueueSpec queue) {
+    if (!world.active(queue) || parking.isBlocked(queue.name())) {
+      return;
+    }
+    world.waitingIn(queue.name()).stream()
+        .filter(entry -> !parking.isParked(entry, queue.name(), held.tree()))
+        .findFirst()
+        .filter(head -> mayBeAdmitted(head, queue))
+        .map(head -> considered(head, queue, held))
+        .ifPresent(
+            nominated -> {
+              boolean strict = queue.strategy() == ClusterQueueSpec.QueueingStrategy.STRICT_FIFO;
+              if (strict && reserves(nominated)) {
+                planned
+                    .tree()
+                    .add(
+                        queue.name(), reservation(nominated, held.tree()), isGuaranteed(nominated));
+              } else if (!nominated.inVain()) {
+                plan(nominated);
+              }
+            });
+  }
+
+  /** Whether nothing but quota and places is asked about. */
+  private boolean mayBeAdmitted(ReferenceEntry entry, ClusterQueueSpec queue) {
+    return world.namespaceMatches(entry)
+        && entry.workload().defect().isEmpty()
+        && !atLocalLimit(entry)
+        && !world.budgets.refuses(entry, queue.name())
+        && !atLimit(queue);
+  }
+
+  Admission admit(ReferenceNominated nominated) {
     ReferenceEntry entry = nominated.entry();
     String queue = nominated.queue().name();
     Result result = nominated.result();
@@ -624,7 +695,11 @@ final class ReferenceCycle {
                 holder.version(),
                 planned.tree().path(holder.queue()),
                 holder.priority(),
-                victim.reason()));
+                victim.reason(),
+                holder
+                    .protection()
+                    .classRules()
+                    .or(planned.tree().preemptionRules(holder.queue()))));
       }
     }
     entry.walked = 0;

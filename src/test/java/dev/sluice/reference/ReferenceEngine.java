@@ -72,6 +72,11 @@ final class ReferenceEngine {
       return new Rules(rest, longestWalk, preempting, blocking, recomputing, sharing, nodes, costs);
     }
 
+    /** The same where nobody is preempted. */
+    Rules withoutPreemption() {
+      return new Rules(flavors, longestWalk, false, blocking, recomputing, sharing, nodes, costs);
+    }
+
     /** Who finds places for Workloads of a queue. */
     ReferencePlacer placer(ClusterQueueSpec queue) {
       return new ReferencePlacer(nodes, queue, flavors);
@@ -85,6 +90,7 @@ final class ReferenceEngine {
   private final Duration refusedPause;
   private final Rules rules;
   private final Set<LocalQueueId> freed = new HashSet<>();
+  private final ReferenceBackfill backfill;
 
   /** How long runs take at most, by Workload. */
   private final Map<String, RunBound> bounds = new HashMap<>();
@@ -152,6 +158,11 @@ final class ReferenceEngine {
             rules.fairSharing(),
             world.nodes,
             new ReferenceCosts(world.flavors, world.budgets.prices, bounds));
+    this.backfill =
+        new ReferenceBackfill(
+            world,
+            this.rules,
+            () -> new ReferenceCycle(world, parking, generations, this.rules, cycles + 1));
   }
 
   void fold(SchedulerEvent schedulerEvent) {
@@ -250,7 +261,6 @@ final class ReferenceEngine {
         }
       }
       case SchedulerEvent.RunBounded(var id, var bound) -> {
-        // Nobody starts before a head here; NaiveBackfill knows who may.
         bounds.put(id.uid(), bound);
         ReferenceEntry bounded = world.workloads.get(id.uid());
         world.reservations.bound(id.uid(), bound, bounded != null);
@@ -616,6 +626,27 @@ final class ReferenceEngine {
       }
     }
     return decided;
+  }
+
+  /**
+   * Who may start before the heads of queues with back-fill, when nobody is left to look at.
+   *
+   * @param starts as in {@link ReferenceBackfill#pass}
+   */
+  List<Decided> backfill(Predicate<String> starts) {
+    backfill.planned().clear();
+    if (!deciding || turnedAway) {
+      return List.of();
+    }
+    List<Decided> decided = backfill.pass(starts);
+    share();
+    parking.forgetThePassed();
+    return decided;
+  }
+
+  /** When those are planned to start, by UID, whom the last pass planned or not. */
+  Map<String, Optional<Instant>> planned() {
+    return backfill.planned();
   }
 
   /** Whether the last cycle found anything that it could change. */

@@ -142,7 +142,13 @@ final class ReferenceNodes {
                     .noneMatch(
                         scope ->
                             topologyOf(flavor.name())
-                                .map(spec -> isIn(scope, flavor.name(), values(spec, node)))
+                                .map(
+                                    spec ->
+                                        isIn(
+                                            scope,
+                                            flavor.name(),
+                                            values(spec, node),
+                                            spec.endsAtNodes()))
                                 .orElse(false)))
         .toList();
   }
@@ -154,8 +160,7 @@ final class ReferenceNodes {
   }
 
   /** Whether a domain of a flavor has a node of a scope. */
-  private boolean isIn(Scope.OfNodes scope, String flavor, List<String> values) {
-    boolean ofNode = topologyOf(flavor).map(TopologySpec::endsAtNodes).orElse(false);
+  private boolean isIn(Scope.OfNodes scope, String flavor, List<String> values, boolean ofNode) {
     return flavors.values().stream()
         .filter(other -> other.name().equals(flavor) || (ofNode && options.sharedHosts()))
         .filter(other -> topologyOf(other.name()).isPresent())
@@ -172,7 +177,18 @@ final class ReferenceNodes {
 
   /** Whether pod sets have places in domains with nodes of a scope. */
   boolean areOn(List<PodSetAssignment> podSets, Scope.OfNodes scope) {
-    return uses(podSets).stream().anyMatch(use -> isIn(scope, use.flavor(), use.values()));
+    return podSets.stream()
+        .anyMatch(
+            podSet ->
+                podSet
+                    .topology()
+                    .assignment()
+                    .map(found -> found.levels().equals(List.of(TopologySpec.HOSTNAME)))
+                    .filter(
+                        ofNode ->
+                            uses(List.of(podSet)).stream()
+                                .anyMatch(use -> isIn(scope, use.flavor(), use.values(), ofNode)))
+                    .isPresent());
   }
 
   /** Whether all nodes of a flavor are of a scope. */

@@ -240,6 +240,16 @@ final class ReferenceQuestions {
     throw new AssertionError(id + " doesn't wait in " + clusterQueue);
   }
 
+  /** Whether the starts of any queue are planned. */
+  boolean plans() {
+    return world.queues.values().stream().anyMatch(queue -> queue.rules().backfill().isPresent());
+  }
+
+  /** Who has to go for what is kept, and whose job is asked to save its work before. */
+  Set<ReferenceReservations.Overstay> overstays() {
+    return world.reservations.overstays();
+  }
+
   /** Whether any queue places pods on nodes. */
   boolean hasTopologies() {
     return !world.queuesWithTopologies().isEmpty();

@@ -14,6 +14,8 @@ import dev.sluice.core.model.SchedulerEvent.ReservedCapacity.Occurrence;
 import dev.sluice.core.model.SchedulerEvent.ReservedCapacity.Scope;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
@@ -28,6 +30,9 @@ import org.jspecify.annotations.Nullable;
 final class ReferenceReservations {
 
   private static final Duration OVERHEAD = Duration.ofSeconds(61);
+
+  /** How long before a start a job is asked to save its work at most. */
+  private static final Duration LONGEST_GRACE = Duration.ofMinutes(15);
 
   private final ReferenceQueues world;
   private final Map<String, RunBound> bounds = new HashMap<>();
@@ -211,9 +216,9 @@ final class ReferenceReservations {
   }
 
   private static long free(ReferenceTree tree, String queue, FlavorResource pair) {
-    return Math.min(
-        tree.quotaOfQueue(queue, pair).nominal() - tree.usageOfQueue(queue, pair),
-        Math.max(0, tree.available(queue, pair)));
+    long own = tree.quotaOfQueue(queue, pair).nominal() - tree.usageOfQueue(queue, pair);
+    // a queue below a cycle of cohorts has what is its own
+    return tree.cyclic(queue) ? own : Math.min(own, tree.available(queue, pair));
   }
 
   /** Whether a held Workload would be in the way whatever it gets, and whomever it preempts. */
@@ -417,9 +422,21 @@ final class ReferenceReservations {
       FlavorResource pair,
       Instant at,
       boolean mayBorrow) {
+    return needed(own, keptAt(owner, pair, at), owner, pair, at, mayBorrow);
+  }
+
+  private List<ReservedCapacity> keptAt(String owner, FlavorResource pair, Instant at) {
+    return all.stream().filter(each -> keeps(each, owner, at) && share(each, pair) > 0).toList();
+  }
+
+  private long needed(
+      Predicate<ReservedCapacity> own,
+      List<ReservedCapacity> kept,
+      String owner,
+      FlavorResource pair,
+      Instant at,
+      boolean mayBorrow) {
     Map<ReservedCapacity, Long> rests = new HashMap<>();
-    List<ReservedCapacity> kept =
-        all.stream().filter(each -> keeps(each, owner, at) && share(each, pair) > 0).toList();
     kept.forEach(each -> rests.put(each, share(each, pair)));
     for (ReferenceEntry each : world.workloads.values()) {
       if (each.holding != null && !each.holder().evicted() && isThere(each, at)) {
@@ -449,5 +466,187 @@ final class ReferenceReservations {
       }
     }
     return demand;
+  }
+
+  /**
+   * One that has to go.
+   *
+   * @param from since when, or from when on
+   * @param grace how long before that its job is asked to save its work
+   */
+  record Overstay(String uid, String keeper, Instant from, Duration grace) {}
+
+  /** The same as an engine says it. */
+  static Set<Overstay> overstays(List<ReservedCapacity.Overstay> all) {
+    Set<Overstay> overstays = new HashSet<>();
+    for (ReservedCapacity.Overstay each : all) {
+      if (!overstays.add(new Overstay(each.id().uid(), each.keeper(), each.from(), each.grace()))) {
+        throw new AssertionError("named twice: " + each);
+      }
+    }
+    return overstays;
+  }
+
+  /** Who has to go now, and whose job is asked to save its work before it has to. */
+  Set<Overstay> overstays() {
+    Set<Overstay> overstays = new HashSet<>();
+    Set<String> leaving = new HashSet<>();
+    for (ReservedCapacity kept : all) {
+      kept.at(now).ifPresent(it -> overstays.addAll(overstays(kept, it.start(), leaving)));
+      overstays.forEach(each -> leaving.add(each.uid()));
+    }
+    for (ReservedCapacity kept : all) {
+      kept.occurrences().stream()
+          .map(Occurrence::start)
+          .filter(start -> start.isAfter(now))
+          .findFirst()
+          .filter(start -> kept.at(now).isEmpty() && !start.isAfter(now.plus(LONGEST_GRACE)))
+          .ifPresent(
+              start ->
+                  overstays(kept, start, leaving).stream()
+                      .filter(each -> each.grace().isPositive())
+                      .filter(each -> !start.minus(each.grace()).isAfter(now))
+                      .forEach(overstays::add));
+    }
+    return overstays;
+  }
+
+  private Set<Overstay> overstays(ReservedCapacity kept, Instant start, Set<String> leaving) {
+    List<ReferenceHolder> holders =
+        world.workloads.values().stream()
+            .filter(entry -> entry.holding != null)
+            .map(ReferenceEntry::holder)
+            .filter(holder -> world.queues.containsKey(holder.queue()))
+            .filter(holder -> !holder.evicted() && !leaving.contains(holder.id().uid()))
+            .filter(ReferenceHolder::evictable)
+            .toList();
+    List<ReferenceHolder> out =
+        switch (kept.scope()) {
+          case Scope.OfFlavors(var flavors) ->
+              holders.stream()
+                  .filter(holder -> uses(holder, pair -> flavors.contains(pair.flavor())))
+                  .toList();
+          case Scope.OfNodes scope ->
+              holders.stream()
+                  .filter(
+                      holder ->
+                          world.nodes.areOn(holder.placed(), scope)
+                              || uses(holder, pair -> world.nodes.isOf(pair.flavor(), scope)))
+                  .toList();
+          case Scope.OfQueue(var owner, var _) ->
+              world.queues.containsKey(owner)
+                  ? inTheWay(kept, owner, start, leaving, holders)
+                  : List.of();
+        };
+    Set<Overstay> overstays = new HashSet<>();
+    for (ReferenceHolder holder : out) {
+      Duration grace =
+          holder
+              .protection()
+              .classRules()
+              .or(world.tree().preemptionRules(holder.queue()))
+              .checkpointGrace()
+              .orElse(Duration.ZERO);
+      overstays.add(
+          new Overstay(
+              holder.id().uid(),
+              kept.title(),
+              start,
+              grace.compareTo(LONGEST_GRACE) > 0 ? LONGEST_GRACE : grace));
+    }
+    return overstays;
+  }
+
+  private static boolean uses(ReferenceHolder holder, Predicate<FlavorResource> pairs) {
+    return holder.usage().entrySet().stream()
+        .anyMatch(use -> use.getValue() > 0 && pairs.test(use.getKey()));
+  }
+
+  /** As few as are enough, those that preemption takes first. */
+  private List<ReferenceHolder> inTheWay(
+      ReservedCapacity kept,
+      String owner,
+      Instant start,
+      Set<String> leaving,
+      List<ReferenceHolder> holders) {
+    Instant then = start.isAfter(now) ? start : now;
+    ReferenceTree left = world.tree();
+    for (ReferenceEntry entry : world.workloads.values()) {
+      if (entry.holding != null && (entry.holder().evicted() || leaving.contains(entry.id.uid()))) {
+        left.remove(entry.holder().queue(), entry.holder().usage());
+      }
+    }
+    List<ReferenceHolder> candidates =
+        holders.stream()
+            .filter(holder -> world.tree().tree(owner).contains(holder.queue()))
+            .filter(holder -> mayBePreempted(holder.queue(), owner))
+            .filter(
+                holder ->
+                    !holder.guaranteed()
+                        || !Objects.requireNonNull(world.queues.get(holder.queue()))
+                            .rules()
+                            .countsPreemptible())
+            .filter(
+                holder ->
+                    all.stream()
+                        .noneMatch(
+                            each ->
+                                keeps(each, owner, then)
+                                    && isFor(
+                                        each,
+                                        holder.queue(),
+                                        holder.localQueue(),
+                                        holder.priority())))
+            .sorted(
+                Comparator.comparing((ReferenceHolder holder) -> holder.queue().equals(owner))
+                    .thenComparing(ReferenceHolder::priority)
+                    .thenComparing(ReferenceHolder::lossSince, Comparator.reverseOrder())
+                    .thenComparing(holder -> holder.id().uid()))
+            .toList();
+    List<ReferenceHolder> chosen = new ArrayList<>();
+    for (ReferenceHolder holder : candidates) {
+      if (helps(holder, kept, owner, then, left)) {
+        left.remove(holder.queue(), holder.usage());
+        chosen.add(holder);
+      }
+    }
+    for (ReferenceHolder holder : List.copyOf(chosen).reversed()) {
+      left.add(holder.queue(), holder.usage());
+      if (helps(holder, kept, owner, then, left)) {
+        left.remove(holder.queue(), holder.usage());
+      } else {
+        chosen.remove(holder);
+      }
+    }
+    return chosen;
+  }
+
+  /** Whether less is free than is kept, and more would be without this one. */
+  private boolean helps(
+      ReferenceHolder holder,
+      ReservedCapacity kept,
+      String owner,
+      Instant then,
+      ReferenceTree left) {
+    return holder.usage().entrySet().stream()
+        .filter(use -> use.getValue() > 0 && share(kept, use.getKey()) > 0)
+        .anyMatch(
+            use -> {
+              FlavorResource pair = use.getKey();
+              boolean takes =
+                  holder.queue().equals(owner)
+                      || left.usageOfQueue(holder.queue(), pair)
+                          > left.quotaOfQueue(holder.queue(), pair).nominal();
+              ReferenceTree without = left.copy();
+              without.remove(holder.queue(), Map.of(pair, use.getValue()));
+              return takes
+                  && free(left, owner, pair) < kept(owner, pair, then)
+                  && free(without, owner, pair) > free(left, owner, pair);
+            });
+  }
+
+  /** What is kept at a time of a pair, beside what users have now. */
+  private long kept(String owner, FlavorResource pair, Instant then) {
+    return needed(each -> false, keptAt(owner, pair, then), owner, pair, now, true);
   }
 }

@@ -22,11 +22,15 @@ final class ReservedWorld {
 
   private final Dice dice;
 
+  /** For times to save work: what else is made up doesn't depend on it. */
+  private final Dice graces;
+
   /** Whether windows are of nodes, too. */
   private final boolean ofNodes;
 
   private ReservedWorld(long seed, boolean ofNodes) {
     this.dice = new Dice(seed);
+    this.graces = new Dice(~seed);
     this.ofNodes = ofNodes;
   }
 
@@ -51,9 +55,17 @@ final class ReservedWorld {
       if (step instanceof Step.Submit submit && dice.chance(75)) {
         steps.add(bound(submit));
       }
-      steps.add(step);
+      steps.add(withGrace(step));
     }
     return steps;
+  }
+
+  private Step withGrace(Step step) {
+    return step instanceof Step.Declare(SchedulerEvent.ClusterQueueChanged(var queue))
+            && graces.chance(50)
+        ? new Step.Declare(
+            new SchedulerEvent.ClusterQueueChanged(RandomRules.withGrace(queue, graces, SECONDS)))
+        : step;
   }
 
   private Step bound(Step.Submit submit) {

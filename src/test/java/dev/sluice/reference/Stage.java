@@ -1,5 +1,6 @@
 package dev.sluice.reference;
 
+import dev.sluice.core.model.BackfillRules.RunBound;
 import dev.sluice.core.model.LocalQueueId;
 import dev.sluice.core.model.PendingWorkload;
 import dev.sluice.core.model.PodSetAssignment;
@@ -10,6 +11,8 @@ import dev.sluice.core.model.SchedulerEvent;
 import dev.sluice.core.model.TopologyAssignment;
 import dev.sluice.core.model.TopologyRequest.PodSetTopology;
 import dev.sluice.core.model.WorkloadId;
+import dev.sluice.reference.ReferenceReservations.Overstay;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -17,11 +20,15 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
+import java.util.stream.Collectors;
 
 /** Plays steps to an engine and to the reference; what is compared, and when, is open. */
 abstract class Stage {
+
+  private static final WorkloadId NOBODY = new WorkloadId("uid-nobody", "ns-0", "nobody");
 
   static final Instant START = Instant.parse("2026-01-01T00:00:00Z");
 
@@ -42,6 +49,10 @@ abstract class Stage {
 
   private final Map<Integer, Integer> deleted = new HashMap<>();
   private long version = 1;
+  private int bounds;
+  private int starts;
+  private int plans;
+  private int overstays;
 
   Stage(Played engine, ReferenceEngine reference) {
     this.engine = engine;
@@ -157,6 +168,10 @@ abstract class Stage {
       case Step.Pass(var seconds) -> {
         now = now.plusSeconds(seconds);
         fold(new SchedulerEvent.TimePassed(now));
+        if (asked().plans()) {
+          // Time alone moves no plan behind a run that goes on beyond its bound; any event does.
+          fold(new SchedulerEvent.RunBounded(NOBODY, RunBound.of(Duration.ofSeconds(++bounds))));
+        }
       }
       case Step.Deciding(var enabled) -> fold(new SchedulerEvent.DecidingEnabled(enabled));
       case Step.Cycle() -> {
@@ -384,6 +399,11 @@ abstract class Stage {
           hold(uid, version++, held.podSets(), held.priority(), true, held.podsReady());
         }
       }
+      case ASKED -> {
+        if (!asked().assumed().containsKey(uid)) {
+          hold(uid, version++, asked().heldBy(uid));
+        }
+      }
       case CHANGED_THEN_REFUSED -> {
         if (!asked().assumed().containsKey(uid)) {
           hold(uid, version++, asked().heldBy(uid));
@@ -418,8 +438,67 @@ abstract class Stage {
     }
   }
 
+  /** What is decided in other trees is of no concern; which tree comes first is nowhere said. */
+  final Map<String, List<Decided>> byTree(List<Decided> decided) {
+    ReferenceTree tree = asked().tree();
+    return decided.stream()
+        .collect(
+            Collectors.groupingBy(
+                each -> String.join(" ", tree.path(each.clusterQueue())).replaceAll(" .*", "")));
+  }
+
+  /**
+   * Compares who started before heads, when no head was left to look at, and who is planned to
+   * start when.
+   *
+   * @param actual who started by the engine
+   */
+  final void backfilled(List<Decided> actual) {
+    Set<String> queues = actual.stream().map(Decided::clusterQueue).collect(Collectors.toSet());
+    List<Decided> expected = reference.backfill(queues::contains);
+    require(
+        byTree(expected).equals(byTree(actual)),
+        "started otherwise: " + expected + ", engine " + actual);
+    starts += actual.size();
+    reference
+        .planned()
+        .forEach(
+            (uid, at) -> {
+              Optional<Instant> planned = engine.plannedAt(asked().idOf(uid));
+              plans += at.isPresent() ? 1 : 0;
+              require(
+                  at.equals(planned),
+                  "planned otherwise: " + uid + " " + at + ", engine " + planned);
+            });
+  }
+
+  /** How many Workloads started before the head of their queue. */
+  final int starts() {
+    return starts;
+  }
+
+  /** How often somebody had to go for what is kept. */
+  final int overstays() {
+    return overstays;
+  }
+
+  /** How often a planned start was compared. */
+  final int plans() {
+    return plans;
+  }
+
   private void checkViews() {
     engine.views().ifPresent(new ViewChecks(asked())::check);
+    engine
+        .overstays()
+        .ifPresent(
+            actual -> {
+              Set<Overstay> expected = asked().overstays();
+              overstays += expected.size();
+              require(
+                  expected.equals(actual),
+                  "have to go otherwise: " + expected + ", engine " + actual);
+            });
   }
 
   static void require(boolean holds, String otherwise) {

@@ -116,7 +116,12 @@ sealed interface Step {
     WRITTEN,
     REFUSED,
     STALE_REFUSAL,
-    CHANGED_THEN_REFUSED
+    CHANGED_THEN_REFUSED,
+    /** Its job is asked to save its work first; another step writes it, or takes that back. */
+    ASKED;
+
+    /** All that ends it. */
+    static final EvictionEnd[] AT_ONCE = {WRITTEN, REFUSED, STALE_REFUSAL, CHANGED_THEN_REFUSED};
   }
 
   /** The n-th eviction that is under way is written, or not. */

@@ -5,6 +5,7 @@ import dev.sluice.core.model.Decision;
 import dev.sluice.core.model.Explanation.PendingExplanation;
 import dev.sluice.core.model.PlacementDecision;
 import dev.sluice.core.model.SchedulerEvent;
+import dev.sluice.core.model.SchedulerEvent.ReservedCapacity;
 import dev.sluice.core.model.WorkloadId;
 import java.lang.reflect.RecordComponent;
 import java.util.ArrayList;
@@ -12,6 +13,7 @@ import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Random;
 import java.util.Set;
 import java.util.TreeMap;
@@ -46,6 +48,16 @@ public final class CopiedEngine {
   /** The engine that was never exported, to be asked only. */
   Engine original() {
     return engine;
+  }
+
+  /** Who has to go for what is kept. */
+  public List<ReservedCapacity.Overstay> overstays() {
+    return engine.overstays();
+  }
+
+  /** Why a Workload waits. */
+  public Optional<SchedulerQueries.PendingReport> whyWaiting(WorkloadId id) {
+    return engine.queries().pendingReason(id);
   }
 
   /** How often the copy was made. */

@@ -3,6 +3,7 @@ package dev.sluice.core.engine;
 import dev.sluice.core.model.Decision;
 import dev.sluice.core.model.Explanation.PendingExplanation;
 import dev.sluice.core.model.SchedulerEvent;
+import dev.sluice.core.model.SchedulerEvent.ReservedCapacity;
 import dev.sluice.core.model.WorkloadId;
 import java.util.ArrayList;
 import java.util.List;
@@ -94,6 +95,11 @@ public final class EngineProbe {
   /** Explanations that nobody was told yet. */
   public List<PendingExplanation> untold() {
     return engine.unreported().take(Integer.MAX_VALUE);
+  }
+
+  /** Who has to go for what is kept. */
+  public List<ReservedCapacity.Overstay> overstays() {
+    return engine.overstays();
   }
 
   /** Why a Workload waits. */
