@@ -16,6 +16,7 @@ import java.time.Instant;
 import java.time.InstantSource;
 import java.util.Optional;
 import java.util.Queue;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.Executor;
 import org.jspecify.annotations.Nullable;
@@ -192,12 +193,16 @@ final class PreemptionWriter {
           && code < HttpURLConnection.HTTP_INTERNAL_ERROR;
     }
 
+    /** Looks again when the target or the preemptor changes, or is gone, or the grace is over. */
     private void awaitCheckpoint(Decision.Target target, CachedWorkload workload, Duration grace) {
       Instant end = CheckpointRequest.of(workload).orElseThrow().plus(grace);
       Duration most = Duration.between(clock.instant(), end).plusMillis(1);
+      CompletableFuture<Void> answer = newerVersions.after(workload.id(), workload.version(), most);
       var unused =
-          newerVersions
-              .after(workload.id(), workload.version(), most)
+          preemptor(decision)
+              .map(waiting -> newerVersions.after(decision.id(), waiting.version(), most))
+              .map(news -> answer.applyToEither(news, none -> none))
+              .orElseGet(() -> CompletableFuture.completedFuture(null))
               .thenRunAsync(
                   () -> {
                     if (preemptor(decision).isPresent()) {

@@ -304,6 +304,23 @@ class PreemptionWriterTest {
         .containsExactly(new SchedulerEvent.EvictionRefused(victim("lazy").id(), 7));
   }
 
+  /** It needn't answer first, nor has its grace to be over. */
+  @Test
+  void aRequestIsTakenBackAsSoonAsThePreemptorIsGone() {
+    givenPreemptor();
+    givenAsked(8, ASKED);
+    admissions.accept(withGrace(Duration.ofMinutes(2)));
+    CachedWorkload preemptor = known.remove("urgent");
+    news.changed(preemptor, null);
+    assertThat(written)
+        .containsExactly(
+            "lazy 0"
+                + " {\"metadata\":{\"annotations\":{\"sluice.dev/checkpoint-requested-at\":null}}}");
+    answers.getFirst().complete(new Outcome.Written(9));
+    assertThat(schedulerEvents)
+        .containsExactly(new SchedulerEvent.EvictionRefused(victim("lazy").id(), 7));
+  }
+
   @Test
   void eightAreEvictedAtATime() {
     givenPreemptor();
