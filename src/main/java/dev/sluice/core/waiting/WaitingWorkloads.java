@@ -153,8 +153,14 @@ public final class WaitingWorkloads {
     }
   }
 
-  /** Activates a queue, whether its head blocks it or not. */
+  /** Activates a queue, whether its head blocks it or not: the head may try all flavors again. */
   public void unblock(ClusterQueueCache queue) {
+    QueuedWorkload head = blockingHead(queue.name());
+    if (head != null
+        && head.flavorProgress() instanceof FlavorProgress progress
+        && progress.isWithoutSuccess()) {
+      head.flavorProgress(null);
+    }
     activeQueues.unblock(queue);
   }
 
