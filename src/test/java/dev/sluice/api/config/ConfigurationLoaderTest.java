@@ -974,7 +974,7 @@ class ConfigurationLoaderTest {
           .as(flag)
           .isEqualTo(defaults.featureGates());
     }
-    assertThat(FeatureGate.values()).hasSize(113);
+    assertThat(FeatureGate.values()).hasSize(114);
   }
 
   @Test
