@@ -6,6 +6,7 @@ import static org.awaitility.Awaitility.await;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.sluice.lab.process.OperatorProcess;
 import dev.sluice.lab.process.OperatorSettings;
 import dev.sluice.testing.ControlPlaneTest;
@@ -17,6 +18,7 @@ import java.nio.file.Path;
 import java.security.SecureRandom;
 import java.time.Duration;
 import java.util.List;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
 /** A kind that nobody here knows is queued, from the moment that a JobKind declares it. */
@@ -112,6 +114,8 @@ class DeclaredKindsIT {
                 assertThat(finished.path("message").asText()).isEqualTo("all done");
               });
 
+      anElasticJobGrowsWhileItRuns(cluster);
+
       cluster
           .client()
           .genericKubernetesResources("sluice.dev/v1alpha1", "JobKind")
@@ -123,6 +127,83 @@ class DeclaredKindsIT {
           .until(() -> !triedIsSuspended(cluster));
       assertThat(operator.stop()).isTrue();
     }
+  }
+
+  /** Of three CPUs the driver takes one, and each learner another one. */
+  private static void anElasticJobGrowsWhileItRuns(TestCluster cluster) {
+    cluster.applyText(
+        manifest(cluster, "growing", 1)
+            .replace(
+                "  labels:", "  annotations: {kueue.x-k8s.io/elastic-job: \"true\"}\n  labels:"));
+    awaitStarted(cluster, "growing", true);
+    assertThat(
+            flow(cluster, "growing")
+                .at("/spec/driver/template/spec/schedulingGates")
+                .isMissingNode())
+        .isTrue();
+    status(cluster, "growing", "{'status': {'active': 2}}");
+    learner(cluster, 0);
+    awaitGate(cluster, 0);
+
+    resize(cluster, 2);
+    learner(cluster, 1);
+    awaitGate(cluster, 1);
+
+    resize(cluster, 3);
+    learner(cluster, 2);
+    await("the slice that has no quota")
+        .atMost(LIMIT)
+        .until(
+            () ->
+                workloads(cluster, "growing")
+                    .anyMatch(
+                        each ->
+                            condition(each, "QuotaReserved").path("status").asText().equals("False")
+                                && each.at("/spec/podSets/1/count").asInt() == 3));
+    assertThat(gates(cluster, 2)).isEqualTo(1);
+    assertThat(flow(cluster, "growing").at("/spec/suspend").asBoolean()).isFalse();
+  }
+
+  /** What the kind's own controller would do: a pod of the template, with the name of its job. */
+  private static void learner(TestCluster cluster, int index) {
+    JsonNode template = flow(cluster, "growing").at("/spec/workers/0/template");
+    ObjectNode pod = JSON.createObjectNode().put("apiVersion", "v1").put("kind", "Pod");
+    pod.set("spec", template.path("spec").deepCopy());
+    ObjectNode metadata = pod.putObject("metadata");
+    metadata.put("name", "learner-" + index).put("namespace", cluster.namespace());
+    ObjectNode labels = metadata.putObject("labels");
+    labels.setAll((ObjectNode) template.at("/metadata/labels"));
+    labels.put("example.org/flow-name", "growing");
+    cluster.applyText(pod.toString());
+  }
+
+  private static int gates(TestCluster cluster, int learner) {
+    return cluster
+        .client()
+        .pods()
+        .inNamespace(cluster.namespace())
+        .withName("learner-" + learner)
+        .get()
+        .getSpec()
+        .getSchedulingGates()
+        .size();
+  }
+
+  private static void awaitGate(TestCluster cluster, int learner) {
+    await("the gate of learner " + learner).atMost(LIMIT).until(() -> gates(cluster, learner) == 0);
+  }
+
+  private static void resize(TestCluster cluster, int learners) {
+    ObjectNode whole = (ObjectNode) flow(cluster, "growing");
+    ((ObjectNode) whole.at("/spec/workers/0")).put("replicas", learners);
+    ObjectNode patch = JSON.createObjectNode();
+    patch.putObject("spec").set("workers", whole.at("/spec/workers"));
+    cluster
+        .client()
+        .genericKubernetesResources(group(cluster) + "/v1", "Flow")
+        .inNamespace(cluster.namespace())
+        .withName("growing")
+        .patch(MERGE, patch.toString());
   }
 
   private static String definition(TestCluster cluster) {
@@ -163,9 +244,11 @@ class DeclaredKindsIT {
         spec:
           version: v1
           kind: Flow
+          podLabel: example.org/flow-name
           podSets:
           - {name: driver, template: .spec.driver.template}
-          - {forEach: .spec.workers, nameField: .role, template: .template, count: .replicas}
+          - {forEach: .spec.workers, nameField: .role, template: .template, count: .replicas,
+             indexLabel: example.org/replica-index}
           status:
             running: [{field: .status.active}]
             succeeded: [{condition: Complete}]
@@ -301,6 +384,10 @@ class DeclaredKindsIT {
   }
 
   private static JsonNode workload(TestCluster cluster, String flow) {
+    return workloads(cluster, flow).findFirst().orElseGet(JSON::createObjectNode);
+  }
+
+  private static Stream<JsonNode> workloads(TestCluster cluster, String flow) {
     return cluster
         .client()
         .genericKubernetesResources("kueue.x-k8s.io/v1beta2", "Workload")
@@ -309,9 +396,7 @@ class DeclaredKindsIT {
         .getItems()
         .stream()
         .<JsonNode>map(each -> JSON.valueToTree(each))
-        .filter(each -> each.at("/metadata/ownerReferences/0/name").asText().equals(flow))
-        .findFirst()
-        .orElseGet(JSON::createObjectNode);
+        .filter(each -> each.at("/metadata/ownerReferences/0/name").asText().equals(flow));
   }
 
   private static JsonNode condition(JsonNode workload, String type) {

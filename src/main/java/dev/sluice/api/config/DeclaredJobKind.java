@@ -12,6 +12,7 @@ import java.util.Locale;
  * @param kind the kind
  * @param suspendField the field that suspends a job
  * @param managedByField the field that names the controller that runs a job; empty for none
+ * @param podLabel the label by which pods name their job; empty if jobs can't be elastic
  * @param podSets where pods are described; at least one
  * @param status how the state of a job is told
  */
@@ -21,6 +22,7 @@ public record DeclaredJobKind(
     String kind,
     List<String> suspendField,
     List<String> managedByField,
+    String podLabel,
     List<PodSets> podSets,
     Status status) {
 
@@ -53,13 +55,15 @@ public record DeclaredJobKind(
    * @param nameField where an entry has the name; empty if the key of a map is the name
    * @param template the pod template, from the entry on where there is one
    * @param count the number of pods, from the entry on; empty for one pod
+   * @param indexLabel the label by which pods tell their place in the pod set; empty if none does
    */
   public record PodSets(
       String name,
       List<String> forEach,
       List<String> nameField,
       List<String> template,
-      List<String> count) {
+      List<String> count,
+      String indexLabel) {
 
     public PodSets {
       forEach = List.copyOf(forEach);

@@ -85,12 +85,14 @@ public final class JobKindReader {
             ? path("spec.suspendField", spec.path("suspendField"))
             : List.of("spec", "suspend");
     List<String> managedBy = optional("spec.managedByField", spec.path("managedByField"));
+    String podLabel = label("spec.podLabel", spec, "podLabel");
     List<PodSets> podSets = podSets(spec.path("podSets"));
     Status status = status(spec.path("status"));
     return new Reading(
         faults.isEmpty()
             ? Optional.of(
-                new DeclaredJobKind(name, version, kind, suspend, managedBy, podSets, status))
+                new DeclaredJobKind(
+                    name, version, kind, suspend, managedBy, podLabel, podSets, status))
             : Optional.empty(),
         faults);
   }
@@ -133,7 +135,8 @@ public final class JobKindReader {
               forEach,
               optional(path + ".nameField", each.path("nameField")),
               path(path + ".template", each.path("template")),
-              optional(path + ".count", each.path("count"))));
+              optional(path + ".count", each.path("count")),
+              label(path + ".indexLabel", each, "indexLabel")));
     }
     return podSets;
   }
@@ -171,6 +174,15 @@ public final class JobKindReader {
       fault(path, condition, SIGN_RULE);
     }
     return new Sign(condition, optional(path + ".field", sign.path("field")), values);
+  }
+
+  /** The key of a label; empty if the field isn't there. */
+  private String label(String path, JsonNode holder, String field) {
+    String key = JsonFields.text(holder, field);
+    if (holder.has(field) && !KubernetesNames.isLabelKey(key)) {
+      fault(path, key, KubernetesNames.LABEL_KEY_RULE);
+    }
+    return key;
   }
 
   private List<String> optional(String path, JsonNode value) {

@@ -19,8 +19,6 @@ import java.util.Set;
 /** A kind of jobs that a JobKind declares by paths of its fields. */
 public final class DeclaredJob extends TemplatedJob {
 
-  private static final Index NO_INDEX = Index.of("");
-
   private final DeclaredJobKind declaredKind;
   private final JobKind kind;
 
@@ -123,7 +121,7 @@ public final class DeclaredJob extends TemplatedJob {
                     place.name().toLowerCase(Locale.ROOT),
                     count(object, place),
                     place.template().toString(),
-                    NO_INDEX))
+                    Index.of(place.podSets().indexLabel())))
         .toList();
   }
 
@@ -136,7 +134,37 @@ public final class DeclaredJob extends TemplatedJob {
 
   @Override
   public List<InvalidField> validate(JsonNode object, boolean elastic) {
-    return uncounted(object);
+    List<InvalidField> invalid = new ArrayList<>(uncounted(object));
+    JsonNode name = object.path("metadata").path("name");
+    if (elastic && !KubernetesNames.isLabelValue(name.asText())) {
+      invalid.add(
+          new InvalidField(
+              "metadata.name",
+              name,
+              "must be the value of a label, by which the pods of an elastic job name it: "
+                  + KubernetesNames.LABEL_VALUE_RULE));
+    }
+    return invalid;
+  }
+
+  @Override
+  public boolean canBeElastic() {
+    return !declaredKind.podLabel().isEmpty();
+  }
+
+  @Override
+  public Optional<String> podSelector(JsonNode object) {
+    String name = object.path("metadata").path("name").asText();
+    return canBeElastic() && !name.isEmpty() && KubernetesNames.isLabelValue(name)
+        ? Optional.of(declaredKind.podLabel() + "=" + name)
+        : Optional.empty();
+  }
+
+  /** A pod set of which no field tells the number of pods has one, always. */
+  @Override
+  public boolean keepsSize(String podSet) {
+    return declaredKind.podSets().stream()
+        .anyMatch(each -> each.name().equals(podSet) && each.count().isEmpty());
   }
 
   /** What the kind's controller would make pods of, and what can't be read as the kind says. */

@@ -25,9 +25,11 @@ class JobKindReaderTest {
       kind: Flow
       suspendField: .spec.hold
       managedByField: .spec.managedBy
+      podLabel: example.org/flow-name
       podSets:
       - {name: driver, template: .spec.driver.template}
-      - {forEach: .spec.workers, nameField: .role, template: .template, count: .replicas}
+      - {forEach: .spec.workers, nameField: .role, template: .template, count: .replicas,
+         indexLabel: replica-index}
       status:
         running: [{field: .status.active}]
         succeeded: [{condition: Complete}]
@@ -52,13 +54,20 @@ class JobKindReaderTest {
     assertThat(declaration.podSets())
         .containsExactly(
             new PodSets(
-                "driver", List.of(), List.of(), List.of("spec", "driver", "template"), List.of()),
+                "driver",
+                List.of(),
+                List.of(),
+                List.of("spec", "driver", "template"),
+                List.of(),
+                ""),
             new PodSets(
                 "",
                 List.of("spec", "workers"),
                 List.of("role"),
                 List.of("template"),
-                List.of("replicas")));
+                List.of("replicas"),
+                "replica-index"));
+    assertThat(declaration.podLabel()).isEqualTo("example.org/flow-name");
     assertThat(declaration.status().failed())
         .containsExactly(new Sign("", List.of("status", "phase"), List.of("Failed", "Aborted")));
     assertThat(declaration.status().ready()).isEqualTo(declaration.status().running());
@@ -87,6 +96,11 @@ class JobKindReaderTest {
         "name: driver, | '' | spec.podSets[0]",
         ".spec.driver.template | .spec.list/0 | spec.podSets[0].template",
         "name: driver | nameField: .x, name: driver | spec.podSets[0].nameField",
+        "flow-name | 'flow name' | spec.podLabel",
+        "podLabel: example.org/flow-name | podLabel: 'a/b/c' | spec.podLabel",
+        "podLabel: example.org/flow-name | podLabel: '' | spec.podLabel",
+        "replica-index | 'replica-' | spec.podSets[1].indexLabel",
+        "replica-index | 'replica/' | spec.podSets[1].indexLabel",
         "count: .replicas | count: 3 | spec.podSets[1].count",
         "'[{field: .status.active}]' | '[]' | spec.status.running",
         "'{condition: Complete}' | '{}' | spec.status.succeeded[0]",

@@ -23,9 +23,11 @@ class DeclaredJobTest {
       """
       version: v1
       kind: Flow
+      podLabel: example.org/flow-name
       podSets:
       - {name: driver, template: .spec.driver.template}
-      - {forEach: .spec.workers, nameField: .role, template: .template, count: .replicas}
+      - {forEach: .spec.workers, nameField: .role, template: .template, count: .replicas,
+         indexLabel: example.org/replica-index}
       - {forEach: .spec.helpers, template: .template}
       status:
         running: [{field: .status.active}]
@@ -79,6 +81,48 @@ class DeclaredJobTest {
         .extracting(PodSetTemplate::name, PodSetTemplate::count)
         .containsExactly(tuple("driver", 1), tuple("learner", 3), tuple("cache", 1));
     assertThat(flows.validate(flow(), false)).isEmpty();
+  }
+
+  @Test
+  void podsThatHaveAnIndexAreRankedWhereATopologyIsAskedFor() throws Exception {
+    assertThat(flows.podSets(flow())).allSatisfy(it -> assertThat(it.topologyRequest()).isEmpty());
+    String asking =
+        "template: {metadata: {annotations: {kueue.x-k8s.io/podset-required-topology: rack}},"
+            + " spec: {";
+    List<PodSetTemplate> podSets =
+        flows.podSets((ObjectNode) YAML.readTree(FLOW.replace("template: {spec: {", asking)));
+    assertThat(podSets.get(0).topologyRequest().orElseThrow().toString())
+        .isEqualTo("{\"required\":\"rack\"}");
+    assertThat(podSets.get(1).topologyRequest().orElseThrow().path("podIndexLabel").asText())
+        .isEqualTo("example.org/replica-index");
+  }
+
+  @Test
+  void jobsWhosePodsNameThemCanBeElastic() throws Exception {
+    assertThat(flows.canBeElastic()).isTrue();
+    assertThat(flows.podSelector(flow())).contains("example.org/flow-name=flow");
+    assertThat(flows.elasticTemplates(flow()))
+        .extracting(Object::toString)
+        .containsExactly("/spec/workers/0/template", "/spec/helpers/cache/template");
+    assertThat(flows.keepsSize("driver")).isTrue();
+    assertThat(flows.keepsSize("learner")).isFalse();
+
+    ObjectNode longName = flow("name: flow", "name: " + "f".repeat(64));
+    assertThat(flows.validate(longName, true))
+        .extracting(InvalidField::path)
+        .containsExactly("metadata.name");
+    assertThat(flows.validate(longName, false)).isEmpty();
+    assertThat(flows.podSelector(longName)).isEmpty();
+    DeclaredJob others =
+        new DeclaredJob(
+            JobKindReader.read(
+                    "flows.example.org",
+                    YAML.readTree(DECLARATION.replace("podLabel: example.org/flow-name\n", "")))
+                .declaration()
+                .orElseThrow());
+    assertThat(others.canBeElastic()).isFalse();
+    assertThat(others.podSelector(flow())).isEmpty();
+    assertThat(others.elasticTemplates(flow())).isEmpty();
   }
 
   @Test
