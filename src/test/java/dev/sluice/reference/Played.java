@@ -2,7 +2,10 @@ package dev.sluice.reference;
 
 import dev.sluice.core.engine.CopiedEngine;
 import dev.sluice.core.engine.EngineProbe;
+import dev.sluice.core.engine.SchedulerQueries.BackfillReport;
+import dev.sluice.core.engine.SchedulerQueries.PendingReport;
 import dev.sluice.core.engine.SchedulerViews;
+import dev.sluice.core.model.PlannedStart;
 import dev.sluice.core.model.SchedulerEvent;
 import dev.sluice.core.model.WorkloadId;
 import java.time.Instant;
@@ -39,6 +42,13 @@ interface Played {
   /** What it shows; nothing if it shows nothing. */
   Optional<SchedulerViews> views();
 
+  private static Optional<Instant> planned(Optional<PendingReport> report) {
+    return report
+        .flatMap(PendingReport::backfill)
+        .flatMap(BackfillReport::own)
+        .map(PlannedStart::at);
+  }
+
   /** The real one. */
   static Played of(EngineProbe engine) {
     return new Played() {
@@ -64,11 +74,7 @@ interface Played {
 
       @Override
       public Optional<Instant> plannedAt(WorkloadId id) {
-        return engine
-            .whyWaiting(id)
-            .flatMap(report -> report.backfill())
-            .flatMap(report -> report.own())
-            .map(start -> start.at());
+        return planned(engine.whyWaiting(id));
       }
 
       @Override
@@ -115,11 +121,7 @@ interface Played {
 
       @Override
       public Optional<Instant> plannedAt(WorkloadId id) {
-        return engine
-            .whyWaiting(id)
-            .flatMap(report -> report.backfill())
-            .flatMap(report -> report.own())
-            .map(start -> start.at());
+        return planned(engine.whyWaiting(id));
       }
 
       @Override

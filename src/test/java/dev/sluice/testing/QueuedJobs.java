@@ -15,7 +15,9 @@ import io.fabric8.kubernetes.client.utils.Serialization;
 import java.io.UncheckedIOException;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
+import java.util.stream.Collectors;
 
 /**
  * Jobs of any kind in a test's namespace, the queue they wait in, and what is awaited of them. A
@@ -133,6 +135,16 @@ public final class QueuedJobs {
         .stream()
         .map(QueuedJobs::tree)
         .toList();
+  }
+
+  /** The UIDs of the placeholders for nodes that aren't being deleted, by name. */
+  public Map<String, String> placeholders() {
+    return pods().stream()
+        .filter(pod -> pod.path("metadata").path("labels").has("sluice.dev/placeholder"))
+        .filter(pod -> !pod.path("metadata").has("deletionTimestamp"))
+        .collect(
+            Collectors.toMap(
+                pod -> pod.at("/metadata/name").asText(), pod -> pod.at("/metadata/uid").asText()));
   }
 
   /** All pods of the namespace. */

@@ -37,7 +37,6 @@ import org.junit.jupiter.api.parallel.ExecutionMode;
 class NodeCapacityIT {
 
   private static final String JOB = "batch/v1/Job";
-  private static final String PLACEHOLDER = "sluice.dev/placeholder";
   private static final Duration LIMIT = Duration.ofMinutes(3);
 
   private static final String BUFFER = "autoscaling.x-k8s.io/v1beta1/CapacityBuffer";
@@ -124,12 +123,12 @@ class NodeCapacityIT {
         jobs.awaitCondition("kueue.x-k8s.io/v1beta2/LocalQueue", "lq", "Active", "True");
         submit(cluster, "fits", 1);
         eventually(() -> assertThat(nodes(jobs, "fits")).containsExactly(1));
-        eventually(() -> assertThat(placeholders(jobs)).isEmpty());
+        eventually(() -> assertThat(jobs.placeholders()).isEmpty());
         submit(cluster, "big", 3);
         refused = jobs.workloadOf(JOB, "big");
-        eventually(() -> assertThat(placeholders(jobs)).hasSize(3));
+        eventually(() -> assertThat(jobs.placeholders()).hasSize(3));
       }
-      before = placeholders(jobs);
+      before = jobs.placeholders();
       String lost = before.keySet().iterator().next();
       jobs.delete("v1/Pod", lost);
       jobs.awaitGone("v1/Pod", lost);
@@ -139,7 +138,7 @@ class NodeCapacityIT {
           LocalOperator.start("operator-after-nodes", cluster.kubeconfig(), settings())) {
         eventually(
             () -> {
-              Map<String, String> after = placeholders(jobs);
+              Map<String, String> after = jobs.placeholders();
               assertThat(after.keySet()).isEqualTo(before.keySet());
               assertThat(after.get(lost)).isNotEqualTo(before.get(lost));
               after.remove(lost);
@@ -155,7 +154,7 @@ class NodeCapacityIT {
             () -> assertThat(flavors(jobs, refused)).containsExactly(cluster.name("steady")));
         jobs.awaitCondition(QueuedJobs.WORKLOAD, refused, "Admitted", "True");
         eventually(() -> assertThat(nodes(jobs, "big")).containsExactly(1, 1, 1));
-        eventually(() -> assertThat(placeholders(jobs)).isEmpty());
+        eventually(() -> assertThat(jobs.placeholders()).isEmpty());
         JsonNode workload = jobs.get(QueuedJobs.WORKLOAD, refused);
         assertThat(workload.at("/metadata/annotations/sluice.dev~1flavors-without-nodes").asText())
             .startsWith(cluster.name("spot") + "=");
@@ -164,10 +163,10 @@ class NodeCapacityIT {
             .doesNotContain("ExceedsAdmission");
 
         submit(cluster, "unwanted", 1);
-        eventually(() -> assertThat(placeholders(jobs)).hasSize(1));
+        eventually(() -> assertThat(jobs.placeholders()).hasSize(1));
         anOrphanIsReplaced(cluster, jobs);
         jobs.delete(JOB, "unwanted");
-        eventually(() -> assertThat(placeholders(jobs)).isEmpty());
+        eventually(() -> assertThat(jobs.placeholders()).isEmpty());
 
         buffersServeWhereTheyAreServed(cluster, jobs);
       }
@@ -176,7 +175,7 @@ class NodeCapacityIT {
 
   /** As the garbage collector leaves one whose Workload is deleted with {@code orphan}. */
   private static void anOrphanIsReplaced(TestCluster cluster, QueuedJobs jobs) {
-    Map<String, String> before = placeholders(jobs);
+    Map<String, String> before = jobs.placeholders();
     String name = before.keySet().iterator().next();
     cluster
         .client()
@@ -187,8 +186,8 @@ class NodeCapacityIT {
             PatchContext.of(PatchType.JSON_MERGE), "{\"metadata\": {\"ownerReferences\": null}}");
     eventually(
         () -> {
-          assertThat(placeholders(jobs).keySet()).isEqualTo(before.keySet());
-          assertThat(placeholders(jobs)).isNotEqualTo(before);
+          assertThat(jobs.placeholders().keySet()).isEqualTo(before.keySet());
+          assertThat(jobs.placeholders()).isNotEqualTo(before);
         });
   }
 
@@ -209,7 +208,7 @@ class NodeCapacityIT {
                         .at("/template/spec/containers/0/resources/requests/cpu")
                         .asText())
                 .isEqualTo("1");
-            assertThat(placeholders(jobs)).isEmpty();
+            assertThat(jobs.placeholders()).isEmpty();
           });
       jobs.patchStatus(
           BUFFER,
@@ -251,16 +250,6 @@ class NodeCapacityIT {
               containers: [{name: c, image: none, resources: {requests: {cpu: "1"}}}]
         """
             .formatted(name, pods));
-  }
-
-  /** The UIDs of the placeholders that aren't being deleted, by name. */
-  private static Map<String, String> placeholders(QueuedJobs jobs) {
-    return jobs.pods().stream()
-        .filter(pod -> pod.path("metadata").path("labels").has(PLACEHOLDER))
-        .filter(pod -> !pod.path("metadata").has("deletionTimestamp"))
-        .collect(
-            Collectors.toMap(
-                pod -> pod.at("/metadata/name").asText(), pod -> pod.at("/metadata/uid").asText()));
   }
 
   /** How many pods of a Job run on each node that has one. */

@@ -129,13 +129,13 @@ class RestartedFeaturesIT {
       String needsNodes = api.workloadOf("needs-nodes");
       api.awaitMessage(second, "QuotaReserved", "example.com/gpus");
       api.awaitMessage(large, "QuotaReserved", "cpu");
-      await("placeholders").atMost(LIMIT).until(() -> placeholders().size() == 2);
-      Map<String, String> asked = placeholders();
+      await("placeholders").atMost(LIMIT).until(() -> jobs.placeholders().size() == 2);
+      Map<String, String> asked = jobs.placeholders();
 
       operator = restarted(operator); // while they wait
       api.awaitMessage(second, "QuotaReserved", "example.com/gpus");
       awaitQuota("2");
-      assertThat(placeholders()).isEqualTo(asked);
+      assertThat(jobs.placeholders()).isEqualTo(asked);
       for (String waiting : List.of(second, large, needsNodes)) {
         assertThat(api.condition("Workload", waiting, "Admitted")).isNotEqualTo("True Admitted");
       }
@@ -159,7 +159,7 @@ class RestartedFeaturesIT {
         operator = restarted(operator); // when they have started
         api.awaitRunning("needs-nodes", 2);
         awaitQuota("5");
-        await("no placeholder").atMost(LIMIT).until(() -> placeholders().isEmpty());
+        await("no placeholder").atMost(LIMIT).until(() -> jobs.placeholders().isEmpty());
 
         submit("third", "devices", 1, true);
         submit("more", "grows", 2, false);
@@ -199,16 +199,6 @@ class RestartedFeaturesIT {
     return api.get("Workload", workload)
         .at("/status/admission/podSetAssignments/0/resourceUsage")
         .toString();
-  }
-
-  /** The UIDs of the placeholders that aren't being deleted, by name. */
-  private Map<String, String> placeholders() {
-    return jobs.pods().stream()
-        .filter(pod -> pod.path("metadata").path("labels").has("sluice.dev/placeholder"))
-        .filter(pod -> !pod.path("metadata").has("deletionTimestamp"))
-        .collect(
-            Collectors.toMap(
-                pod -> pod.at("/metadata/name").asText(), pod -> pod.at("/metadata/uid").asText()));
   }
 
   /** Another controller tells the capacity that the queue's quota follows. */
