@@ -4,8 +4,6 @@ import dev.sluice.api.Quantities;
 import dev.sluice.api.queueing.CheckpointAnnotations;
 import dev.sluice.core.model.FlavorResource;
 import dev.sluice.core.model.PodSetAssignment;
-import dev.sluice.core.model.SchedulerEvent;
-import dev.sluice.core.model.SchedulerEvent.WorkloadReserving;
 import dev.sluice.ledger.AttemptObservation.Amount;
 import dev.sluice.ledger.AttemptObservation.Ending;
 import dev.sluice.ledger.AttemptObservation.Holder;
@@ -43,7 +41,7 @@ public final class AttemptReader {
   private static final int LONGEST = 253;
   private static final int LONGEST_PATH = 4096;
 
-  private final Function<CachedWorkload, SchedulerEvent> events;
+  private final Function<CachedWorkload, List<PodSetAssignment>> charged;
   private final Function<String, String> cohortPaths;
   private final Set<String> labelKeys;
   private final BiFunction<String, FlavorResource, Optional<Baseline>> baselines;
@@ -51,17 +49,17 @@ public final class AttemptReader {
   /**
    * A reader.
    *
-   * @param events what the engine is told of a Workload: what it counts is what rows count
+   * @param charged what the engine counts of a Workload that has quota: rows count the same
    * @param cohortPaths the cohorts of a ClusterQueue, from the root on, with slashes between them
    * @param labelKeys the labels that rows keep
    * @param baselines what the cost of a ClusterQueue's use is compared with
    */
   public AttemptReader(
-      Function<CachedWorkload, SchedulerEvent> events,
+      Function<CachedWorkload, List<PodSetAssignment>> charged,
       Function<String, String> cohortPaths,
       Set<String> labelKeys,
       BiFunction<String, FlavorResource, Optional<Baseline>> baselines) {
-    this.events = events;
+    this.charged = charged;
     this.baselines = baselines;
     this.cohortPaths = cohortPaths;
     this.labelKeys = Set.copyOf(labelKeys);
@@ -220,14 +218,12 @@ public final class AttemptReader {
   /** What the engine counts. */
   private List<Amount> counted(CachedWorkload workload) {
     Map<String, Map<String, Long>> sums = new TreeMap<>();
-    if (events.apply(workload) instanceof WorkloadReserving(var reserving)) {
-      for (PodSetAssignment podSet : reserving.podSets()) {
-        podSet
-            .usage()
-            .forEach(
-                (resource, amount) ->
-                    add(sums, podSet.flavors().getOrDefault(resource, ""), resource, amount));
-      }
+    for (PodSetAssignment podSet : charged.apply(workload)) {
+      podSet
+          .usage()
+          .forEach(
+              (resource, amount) ->
+                  add(sums, podSet.flavors().getOrDefault(resource, ""), resource, amount));
     }
     return amounts(workload, sums);
   }

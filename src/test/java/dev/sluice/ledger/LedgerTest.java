@@ -65,7 +65,7 @@ class LedgerTest {
             options,
             new Ledger.Source(process, cache, leads, () -> prices),
             new AttemptReader(
-                new WorkloadTranslator(ResourceContext.NONE, TranslationOptions.DEFAULT)::of,
+                new WorkloadTranslator(ResourceContext.NONE, TranslationOptions.DEFAULT)::charged,
                 queue -> "root/team",
                 Set.of("team"),
                 (queue, used) -> Optional.empty()),

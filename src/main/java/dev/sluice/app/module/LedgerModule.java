@@ -6,7 +6,6 @@ import dev.sluice.core.engine.ClusterQueueView;
 import dev.sluice.core.engine.SchedulerViews;
 import dev.sluice.core.model.FlavorResource;
 import dev.sluice.core.model.LabelSelector;
-import dev.sluice.core.model.SchedulerEvent;
 import dev.sluice.ledger.AttemptReader;
 import dev.sluice.ledger.Baseline;
 import dev.sluice.ledger.Ledger;
@@ -16,7 +15,6 @@ import dev.sluice.metrics.CohortPath;
 import dev.sluice.metrics.LedgerMetrics;
 import dev.sluice.queues.cache.InformerCaches;
 import dev.sluice.server.endpoints.UsageEndpoint.CountedUse;
-import dev.sluice.workload.record.CachedWorkload;
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.api.model.ObjectMeta;
 import java.io.IOException;
@@ -63,7 +61,7 @@ public final class LedgerModule implements OperatorModule {
                 () -> context.leadership().leading(),
                 () -> prices(informers.caches().flavors().all())),
             new AttemptReader(
-                this::event,
+                workload -> scheduler().translator().charged(workload),
                 this::cohortPath,
                 Set.copyOf(options.labels()),
                 (queue, used) -> baseline(caches, queue, used)),
@@ -137,10 +135,6 @@ public final class LedgerModule implements OperatorModule {
 
   private SchedulerModule scheduler() {
     return Objects.requireNonNull(scheduler, "connected before the start");
-  }
-
-  private SchedulerEvent event(CachedWorkload workload) {
-    return scheduler().translator().of(workload);
   }
 
   private String cohortPath(String clusterQueue) {

@@ -166,11 +166,7 @@ public final class WorkloadTranslator {
 
   /** The scheduler event for a Workload. */
   public SchedulerEvent of(CachedWorkload workload) {
-    if (workload.finished()) {
-      return released(workload);
-    }
-    boolean parent = rules.families().isParent(workload);
-    if (parent && (!workload.quotaReserved() || rules.families().isChargedFor(workload))) {
+    if (takesNoPart(workload)) {
       return released(workload);
     }
     if (workload.quotaReserved()) {
@@ -184,6 +180,24 @@ public final class WorkloadTranslator {
     return mayQueue(workload) && unresolvedDevices(workload).isEmpty()
         ? new SchedulerEvent.WorkloadPending(pending(workload))
         : released(workload);
+  }
+
+  /** What the engine counts of the quota that a Workload has: a part of {@link #of}. */
+  public List<PodSetAssignment> charged(CachedWorkload workload) {
+    return takesNoPart(workload) || !workload.quotaReserved()
+        ? List.of()
+        : workload
+            .status()
+            .admission()
+            .map(admission -> podSets(workload, admission))
+            .orElse(List.of());
+  }
+
+  /** Whether a Workload neither waits nor has quota of its own. */
+  private boolean takesNoPart(CachedWorkload workload) {
+    return workload.finished()
+        || (rules.families().isParent(workload)
+            && (!workload.quotaReserved() || rules.families().isChargedFor(workload)));
   }
 
   /**
@@ -622,17 +636,21 @@ public final class WorkloadTranslator {
     return result;
   }
 
-  private ReservingWorkload reserving(CachedWorkload workload, Admission admission) {
+  private List<PodSetAssignment> podSets(CachedWorkload workload, Admission admission) {
     List<PodSetAssignment> podSets = new ArrayList<>(admission.podSetAssignments().size());
     for (Assignment assignment : admission.podSetAssignments()) {
       podSets.add(assignment(workload, assignment));
     }
+    return podSets;
+  }
+
+  private ReservingWorkload reserving(CachedWorkload workload, Admission admission) {
     return new ReservingWorkload(
         workload.id(),
         workload.version(),
         workload.spec().queueName(),
         admission.clusterQueue(),
-        podSets,
+        podSets(workload, admission),
         priority(workload),
         queuedAt(workload),
         workload.status().isTrue("Evicted"),

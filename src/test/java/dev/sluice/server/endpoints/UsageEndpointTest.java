@@ -3,7 +3,6 @@ package dev.sluice.server.endpoints;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import dev.sluice.core.model.SchedulerEvent;
 import dev.sluice.ledger.AttemptReader;
 import dev.sluice.ledger.Ledger;
 import dev.sluice.ledger.LedgerOptions;
@@ -61,10 +60,7 @@ class UsageEndpointTest {
             "EUR"),
         new Ledger.Source("a", new WorkloadCache(), () -> true, Optional::empty),
         new AttemptReader(
-            workload -> new SchedulerEvent.WorkloadReleased(workload.id(), 1),
-            queue -> "",
-            Set.of(),
-            (queue, used) -> Optional.empty()),
+            workload -> List.of(), queue -> "", Set.of(), (queue, used) -> Optional.empty()),
         () -> NOW,
         new LedgerMetrics(new PrometheusRegistry()));
   }
