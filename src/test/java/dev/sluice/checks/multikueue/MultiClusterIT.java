@@ -469,8 +469,9 @@ class MultiClusterIT {
               .doesNotContainKey("kueue.x-k8s.io/stopping");
           assertThat(job.getSpec().getTemplate().getMetadata().getLabels()).isEqualTo(own);
           assertThat(workload(worker, clusters.namespace(), name).getStatus().admission()).isNull();
-          assertThat(workload(worker, clusters.namespace(), "urgent").getStatus().admission())
-              .isNotNull();
+          Workload urgent = workload(worker, clusters.namespace(), "urgent");
+          assertThat(urgent.getStatus()).isNotNull();
+          assertThat(urgent.getStatus().admission()).isNotNull();
         });
 
     policy.reversed().forEach(each -> worker.resource(each).delete());
