@@ -37,6 +37,8 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.UUID;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The rows in a database of the schema in {@code migrations}: one kind of SQL for all databases.
@@ -52,6 +54,11 @@ final class LedgerStore implements AutoCloseable {
   private static final Comparator<Stored> BY_VERSION =
       Comparator.comparingLong(stored -> stored.attempt.version());
 
+  private static final Logger LOG = LoggerFactory.getLogger(LedgerStore.class);
+
+  /** After how many observations the tables have grown so much that PostgreSQL counts them. */
+  private static final int ANALYZED_AFTER = 50_000;
+
   /** How many Workloads one transaction deletes. */
   private static final int CHUNK = 1_000;
 
@@ -62,6 +69,7 @@ final class LedgerStore implements AutoCloseable {
   private static final BigDecimal HOUR = BigDecimal.valueOf(3_600_000);
 
   private final Connection connection;
+  private int notAnalyzed;
 
   /** Uses a connection, which is closed with the store. */
   LedgerStore(Connection connection) throws SQLException {
@@ -84,7 +92,35 @@ final class LedgerStore implements AutoCloseable {
    *     so that the observations have to be added again
    */
   List<Attempt> add(List<AttemptObservation> observations) throws SQLException {
-    return inTransaction(() -> addAll(observations));
+    List<Attempt> ended = inTransaction(() -> addAll(observations));
+    notAnalyzed += observations.size();
+    if (notAnalyzed >= ANALYZED_AFTER) {
+      notAnalyzed = 0;
+      analyze();
+    }
+    return ended;
+  }
+
+  /**
+   * Lets PostgreSQL count what was added: of tables that have grown since it looked by itself, it
+   * reads all where an index would do.
+   */
+  private void analyze() {
+    try {
+      if (connection.getMetaData().getDatabaseProductName().equals("PostgreSQL")) {
+        inTransaction(
+            () -> {
+              try (PreparedStatement analyze =
+                  connection.prepareStatement(
+                      "ANALYZE sluice_attempt, sluice_attempt_amount, sluice_usage_day,"
+                          + " sluice_usage_group")) {
+                return analyze.execute();
+              }
+            });
+      }
+    } catch (SQLException e) {
+      LOG.debug("ledger analyzed=false", e); // answers are slower until the server looks itself
+    }
   }
 
   private List<Attempt> addAll(List<AttemptObservation> observations) throws SQLException {
