@@ -137,8 +137,7 @@ public final class QueuePlanner {
       return used(demand, time) != null;
     }
     for (int i = 0; i < fixed.pairs().length; i++) {
-      long amount = fixed.amounts()[i];
-      if (amount > 0 && !profile.isFree(fixed.pairs()[i], amount, time)) {
+      if (!profile.isFree(fixed.pairs()[i], fixed.amounts()[i], time)) {
         return false;
       }
     }
@@ -266,7 +265,7 @@ public final class QueuePlanner {
           && more.entrySet().stream()
               .allMatch(
                   each ->
-                      isFree(
+                      profile.isFree(
                           each.getKey(),
                           demand.beyondHeld(
                               each.getKey(),
@@ -278,11 +277,6 @@ public final class QueuePlanner {
       }
     }
     return false;
-  }
-
-  /** Whether so much is free at a time; nothing is, also where more is planned than there is. */
-  private boolean isFree(int pair, long amount, long time) {
-    return amount == 0 || amount <= profile.free(pair, time);
   }
 
   /** What a bundle uses of a flavor. */

@@ -132,8 +132,11 @@ public final class QuotaProfile {
         : 0;
   }
 
-  /** Whether an amount is {@link #free}. */
+  /** Whether an amount is {@link #free}; nothing is, also where more is planned than there is. */
   boolean isFree(int pair, long amount, long time) {
+    if (amount == 0) {
+      return true;
+    }
     long taken = taken(pair, time);
     return queue.hasPair(pair)
         && ResourceAmounts.subtract(own(pair, time), taken) >= amount

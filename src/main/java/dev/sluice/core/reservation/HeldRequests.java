@@ -22,7 +22,7 @@ import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
-import java.util.function.LongPredicate;
+import java.util.function.BooleanSupplier;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
@@ -109,12 +109,19 @@ final class HeldRequests implements HeldBack {
    * few amounts of many are tried.
    */
   private static final class TakenFrom {
+    /** How much has to be left. */
+    private final long needed;
+
     private long least = Long.MAX_VALUE;
     private long less;
 
-    private boolean takes(long amount, LongPredicate test) {
+    private TakenFrom(long needed) {
+      this.needed = needed;
+    }
+
+    private boolean takes(long amount, BooleanSupplier isTaken) {
       if (amount > less && amount < least) {
-        if (test.test(amount)) {
+        if (isTaken.getAsBoolean()) {
           least = amount;
         } else {
           less = amount;
@@ -274,31 +281,27 @@ final class HeldRequests implements HeldBack {
     if (options.isEmpty()) {
       return;
     }
-    Map<QueuePair, Long> needed = new HashMap<>();
     Map<QueuePair, TakenFrom> taken = new HashMap<>();
     QueueMoment.Gone gone = preempting ? moment.gone(QuotaHolder::evictable) : moment.gone();
     gone.takeOut();
     for (Option option : options) {
       for (PairAmount each : option.usage) {
         if (QueueMoment.share(shares, lookup.pair(each.pair())) > 0) {
-          QueuePair queuePair = new QueuePair(option.queue, each.pair());
-          TakenFrom takenFrom = taken.computeIfAbsent(queuePair, any -> new TakenFrom());
+          TakenFrom takenFrom =
+              taken.computeIfAbsent(
+                  new QueuePair(option.queue, each.pair()),
+                  any ->
+                      new TakenFrom(
+                          moment.needed(
+                              each.pair(),
+                              other -> other != reserved,
+                              moment.mayTakeBack(option.queue))));
           boolean takes =
               takenFrom.takes(
                   each.amount(),
-                  amount -> {
-                    long rest =
-                        needed.computeIfAbsent(
-                            queuePair,
-                            any ->
-                                moment.needed(
-                                    each.pair(),
-                                    other -> other != reserved,
-                                    moment.mayTakeBack(option.queue)));
-                    PairAmount pairAmount = new PairAmount(each.pair(), amount);
-                    return moment.takes(option.queue, pairAmount, rest)
-                        || (!preempting && moment.lacks(option.queue, pairAmount, rest));
-                  });
+                  () ->
+                      moment.takes(option.queue, each, takenFrom.needed)
+                          || (!preempting && moment.lacks(option.queue, each, takenFrom.needed)));
           if (takes) {
             option.blocks.add(new Block(reserved, moment.at()));
             break;

@@ -7,14 +7,8 @@ import dev.sluice.core.engine.SchedulerQueries.BackfillReport;
 import dev.sluice.core.model.BackfillRules;
 import dev.sluice.core.model.BackfillRules.RunBound;
 import dev.sluice.core.model.BackfillRules.UnknownRunTime;
-import dev.sluice.core.model.ClusterQueueSpec;
-import dev.sluice.core.model.ClusterQueueSpec.FlavorFungibility;
 import dev.sluice.core.model.ClusterQueueSpec.PreemptionPolicies;
 import dev.sluice.core.model.ClusterQueueSpec.QueueingStrategy;
-import dev.sluice.core.model.ClusterQueueSpec.StopPolicy;
-import dev.sluice.core.model.LabelSelector;
-import dev.sluice.core.model.LocalQueueId;
-import dev.sluice.core.model.LocalQueueSpec;
 import dev.sluice.core.model.NodeConstraints;
 import dev.sluice.core.model.PendingWorkload;
 import dev.sluice.core.model.PlannedStart;
@@ -24,7 +18,6 @@ import dev.sluice.core.model.PodSetRequest;
 import dev.sluice.core.model.QueueRules;
 import dev.sluice.core.model.RequestShape;
 import dev.sluice.core.model.ResourceAmounts;
-import dev.sluice.core.model.ResourceGroup;
 import dev.sluice.core.model.ResourceGroup.FlavorQuotas;
 import dev.sluice.core.model.ResourceGroup.Quota;
 import dev.sluice.core.model.SchedulerEvent;
@@ -403,32 +396,8 @@ class BackfillTest {
   /** Flavor g has no memory: what the first one might get of it is more than there is. */
   @Test
   void whoAsksForNothingOfAResourceNeedsNoneOfIt() {
-    scheduler.flavor("f");
     scheduler.flavor("g");
-    scheduler.tell(
-        new SchedulerEvent.ClusterQueueChanged(
-            new ClusterQueueSpec(
-                    "q",
-                    "",
-                    List.of(
-                        new ResourceGroup(
-                            List.of("cpu", "memory"),
-                            List.of(quotas("f", 3, 5), quotas("g", 5, 0)))),
-                    QueueingStrategy.STRICT_FIFO,
-                    new LabelSelector.Requirements(List.of()),
-                    StopPolicy.NONE,
-                    false,
-                    PreemptionPolicies.NEVER,
-                    FlavorFungibility.DEFAULT,
-                    List.of(),
-                    List.of())
-                .with(
-                    QueueingStrategy.STRICT_FIFO,
-                    QueueRules.DEFAULT.withBackfill(
-                        Optional.of(new BackfillRules(2, UnknownRunTime.REFUSE))))));
-    scheduler.tell(
-        new SchedulerEvent.LocalQueueChanged(
-            new LocalQueueSpec(new LocalQueueId("ns", "q"), "q", StopPolicy.NONE)));
+    strict(2, UnknownRunTime.REFUSE, quotas("f", 3, 5), quotas("g", 5, 0));
     submit("runs", 3, 0, Duration.ofHours(1));
     submit("fills", 5, 1, Duration.ofHours(1));
     assertThat(admitted()).containsExactly("runs", "fills");

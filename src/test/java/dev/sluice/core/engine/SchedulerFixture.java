@@ -173,12 +173,13 @@ final class SchedulerFixture {
       QueueRules rules,
       PreemptionPolicies policies,
       ResourceGroup.FlavorQuotas... quotas) {
+    List<String> resources = quotas[0].quotas().keySet().stream().sorted().toList();
     tell(
         new SchedulerEvent.ClusterQueueChanged(
             new ClusterQueueSpec(
                     name,
                     cohort,
-                    List.of(new ResourceGroup(List.of("cpu"), List.of(quotas))),
+                    List.of(new ResourceGroup(resources, List.of(quotas))),
                     strategy,
                     new LabelSelector.Requirements(List.of()),
                     StopPolicy.NONE,
