@@ -100,15 +100,19 @@ public final class AttemptReader {
         key(workload),
         workload.version(),
         observedAt,
-        holds(workload) ? Optional.of(reservation(workload, observedAt)) : Optional.empty(),
+        reserved(workload, observedAt),
         ending(workload, observedAt));
+  }
+
+  private Optional<Reservation> reserved(CachedWorkload workload, Instant observedAt) {
+    return holds(workload) ? Optional.of(reservation(workload, observedAt)) : Optional.empty();
   }
 
   /** Whether a version says what was observed of another one. */
   boolean says(CachedWorkload workload, AttemptObservation observation) {
     // the end is compared first: it differs mostly, and what is counted costs more
     return ending(workload, observation.observedAt()).equals(observation.ending())
-        && of(workload, observation.observedAt()).reservation().equals(observation.reservation());
+        && reserved(workload, observation.observedAt()).equals(observation.reservation());
   }
 
   /** What a version says that has lost the quota of the version before. */

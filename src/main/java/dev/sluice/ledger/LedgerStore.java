@@ -258,9 +258,7 @@ final class LedgerStore implements AutoCloseable {
     if (keys.isEmpty()) {
       return List.of();
     }
-    Map<Long, Attempt> attempts = new LinkedHashMap<>();
-    Map<Long, UUID> labelSets = new HashMap<>();
-    Map<Long, Integer> sizes = new HashMap<>();
+    List<AttemptRow> attemptRows = new ArrayList<>();
     try (PreparedStatement select =
         connection.prepareStatement(
             "SELECT "
@@ -273,29 +271,30 @@ final class LedgerStore implements AutoCloseable {
       if (value.isPresent()) {
         select.setString(2, value.get());
       }
-      Map<Long, Attempt> ofWorkload = new HashMap<>();
       try (ResultSet rows = select.executeQuery()) {
         while (rows.next()) {
-          long id = rows.getLong(1);
-          Attempt attempt = attempt(rows);
-          attempts.put(id, attempt);
+          attemptRows.add(
+              new AttemptRow(
+                  rows.getLong(1),
+                  attempt(rows),
+                  rows.getInt(19),
+                  Optional.ofNullable(rows.getObject(20, UUID.class))));
           if (lastOnly) {
-            forgetEarlier(attempts, ofWorkload, id, attempt);
+            forgetEarlier(attemptRows);
           }
-          sizes.put(id, rows.getInt(19));
-          Optional.ofNullable(rows.getObject(20, UUID.class))
-              .ifPresent(labels -> labelSets.put(id, labels));
         }
       }
     }
-    if (attempts.isEmpty()) {
+    if (attemptRows.isEmpty()) {
       return List.of(); // as it is with most Workloads that begin
     }
     List<Long> partIds = new ArrayList<>();
-    for (long id : attempts.keySet()) {
-      for (int part = 0; part < sizes.getOrDefault(id, 0); part++) {
-        partIds.add(partId(id, part));
+    Set<UUID> labelSets = new HashSet<>();
+    for (AttemptRow row : attemptRows) {
+      for (int part = 0; part < row.parts(); part++) {
+        partIds.add(partId(row.id(), part));
       }
+      row.labelSet().ifPresent(labelSets::add);
     }
     Map<Long, List<Part>> parts = new HashMap<>();
     Map<Long, List<Part>> summed = new HashMap<>();
@@ -320,39 +319,45 @@ final class LedgerStore implements AutoCloseable {
         }
       }
     }
-    Map<UUID, Map<String, String>> labels =
-        LabelSets.read(connection, new HashSet<>(labelSets.values()));
-    List<Stored> result = new ArrayList<>();
-    attempts.forEach(
-        (id, attempt) ->
-            result.add(
+    Map<UUID, Map<String, String>> labels = LabelSets.read(connection, labelSets);
+    return attemptRows.stream()
+        .map(
+            row ->
                 new Stored(
-                    id,
-                    attempt.with(
-                        labels.getOrDefault(labelSets.get(id), Map.of()),
-                        parts.getOrDefault(id, List.of())),
-                    summed.getOrDefault(id, List.of()))));
-    return result;
+                    row.id(),
+                    row.attempt()
+                        .with(
+                            row.labelSet().map(labels::get).orElse(Map.of()),
+                            parts.getOrDefault(row.id(), List.of())),
+                    summed.getOrDefault(row.id(), List.of())))
+        .toList();
   }
 
   /**
-   * Forgets what isn't the last of a Workload, nor has its last version.
+   * What the row of an attempt says.
    *
-   * @param ofWorkload the attempts that are known of the Workload that was read last
-   * @param lastId of the one that was read last, in the order of attempts
+   * @param attempt without labels and parts
+   * @param parts how many parts it has
    */
-  private static void forgetEarlier(
-      Map<Long, Attempt> attempts, Map<Long, Attempt> ofWorkload, long lastId, Attempt last) {
-    ofWorkload.values().removeIf(each -> !each.workload().equals(last.workload()));
-    ofWorkload.put(lastId, last);
-    long version = ofWorkload.values().stream().mapToLong(Attempt::version).max().orElseThrow();
-    ofWorkload
-        .entrySet()
-        .removeIf(
-            each ->
-                each.getKey() != lastId
-                    && each.getValue().version() < version
-                    && attempts.remove(each.getKey()) != null);
+  private record AttemptRow(long id, Attempt attempt, int parts, Optional<UUID> labelSet) {}
+
+  /**
+   * Forgets those of the Workload that was read last which are neither its last attempt nor have
+   * its last version.
+   *
+   * @param attemptRows in the order of Workloads and attempts
+   */
+  private static void forgetEarlier(List<AttemptRow> attemptRows) {
+    AttemptRow last = attemptRows.getLast();
+    int from = attemptRows.size();
+    while (from > 0
+        && attemptRows.get(from - 1).attempt().workload().equals(last.attempt().workload())) {
+      from--;
+    }
+    List<AttemptRow> ofWorkload = attemptRows.subList(from, attemptRows.size());
+    long version =
+        ofWorkload.stream().mapToLong(row -> row.attempt().version()).max().orElseThrow();
+    ofWorkload.removeIf(row -> row != last && row.attempt().version() < version);
   }
 
   /** The number of the row of a part: rows of an attempt are beside each other. */
