@@ -158,13 +158,11 @@ public final class WebhookConfigurations {
         .withNamespaceSelector(selector(registration.namespaces()))
         .withMatchConditions(conditions)
         .withRules(
-            new RuleWithOperationsBuilder()
-                .withApiGroups("")
-                .withApiVersions("v1")
-                .withOperations("CREATE", "UPDATE")
-                .withResources("pods", "pods/" + PodResizeProtection.RESIZE)
-                .withScope("*")
-                .build())
+            rule(
+                "",
+                "v1",
+                List.of("CREATE", "UPDATE"),
+                List.of("pods", "pods/" + PodResizeProtection.RESIZE)))
         .build();
   }
 
@@ -184,14 +182,7 @@ public final class WebhookConfigurations {
         .withClientConfig(clientConfig(PodGroupMembershipWebhook.PATH))
         .withNamespaceSelector(selector(registration.namespaces()))
         .withMatchConditions(condition("names-a-podgroup", PodGroupMembershipWebhook.NAMES_A_GROUP))
-        .withRules(
-            new RuleWithOperationsBuilder()
-                .withApiGroups("")
-                .withApiVersions("v1")
-                .withOperations("CREATE")
-                .withResources("pods")
-                .withScope("*")
-                .build())
+        .withRules(rule("", "v1", List.of("CREATE"), List.of("pods")))
         .build();
   }
 
@@ -313,9 +304,14 @@ public final class WebhookConfigurations {
 
   private static RuleWithOperations rule(
       WebhookKind kind, List<String> operations, List<String> resources) {
+    return rule(kind.group(), kind.version(), operations, resources);
+  }
+
+  private static RuleWithOperations rule(
+      String group, String version, List<String> operations, List<String> resources) {
     return new RuleWithOperationsBuilder()
-        .withApiGroups(kind.group())
-        .withApiVersions(kind.version())
+        .withApiGroups(group)
+        .withApiVersions(version)
         .withOperations(operations)
         .withResources(resources)
         .withScope("*")

@@ -64,8 +64,9 @@ public final class ServingDefaults {
 
   private List<FieldError> validateObject(JsonNode object) {
     FieldErrors bad = new FieldErrors();
-    keys.validateBasicObject(JobMetadata.of(object, false), bad);
-    PodGroupValidation.forbid(JobMetadata.of(object, false), settings, bad);
+    JobMetadata job = JobMetadata.of(object, false);
+    keys.validateBasicObject(job, bad);
+    PodGroupValidation.forbid(job, settings, bad);
     return bad.errors();
   }
 
