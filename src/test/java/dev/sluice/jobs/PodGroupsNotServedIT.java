@@ -57,15 +57,7 @@ class PodGroupsNotServedIT {
         .atMost(Duration.ofMinutes(2))
         .untilAsserted(
             () ->
-                assertThat(
-                        cluster
-                            .client()
-                            .events()
-                            .v1()
-                            .events()
-                            .inNamespace(cluster.namespace())
-                            .list()
-                            .getItems())
+                assertThat(cluster.events())
                     .anySatisfy(
                         event -> {
                           assertThat(event.getReason()).isEqualTo("PodGroupsNotServed");

@@ -323,32 +323,14 @@ class ConcurrentAdmissionIT {
   }
 
   private static long starts(TestCluster cluster, String job) {
-    return cluster
-        .client()
-        .events()
-        .v1()
-        .events()
-        .inNamespace(cluster.namespace())
-        .list()
-        .getItems()
-        .stream()
+    return cluster.events().stream()
         .filter(event -> event.getRegarding().getName().equals(job))
         .filter(event -> event.getReason().equals("Started"))
         .count();
   }
 
   private static List<String> events(TestCluster cluster) {
-    return cluster
-        .client()
-        .events()
-        .v1()
-        .events()
-        .inNamespace(cluster.namespace())
-        .list()
-        .getItems()
-        .stream()
-        .map(event -> event.getReason())
-        .toList();
+    return cluster.events().stream().map(event -> event.getReason()).toList();
   }
 
   private static void submit(TestCluster cluster, String name) {

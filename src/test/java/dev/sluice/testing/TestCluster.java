@@ -5,6 +5,7 @@ import dev.sluice.lab.controlplane.NodeGroup;
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.api.model.NamespaceBuilder;
 import io.fabric8.kubernetes.api.model.Node;
+import io.fabric8.kubernetes.api.model.events.v1.Event;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.fabric8.kubernetes.client.dsl.Resource;
@@ -58,6 +59,11 @@ public final class TestCluster implements AutoCloseable {
   /** The test's namespace; it exists, and pods can be made in it where controllers run. */
   public String namespace() {
     return name("test");
+  }
+
+  /** The events of the namespace. */
+  public List<Event> events() {
+    return client().events().v1().events().inNamespace(namespace()).list().getItems();
   }
 
   /** The stem with the test's suffix: a name that no other test uses. */

@@ -304,15 +304,7 @@ public final class RackedCluster {
 
   /** The reasons of the events of a Workload. */
   List<String> eventsOf(String workload) {
-    return cluster
-        .client()
-        .events()
-        .v1()
-        .events()
-        .inNamespace(cluster.namespace())
-        .list()
-        .getItems()
-        .stream()
+    return cluster.events().stream()
         .filter(event -> event.getRegarding().getName().equals(workload))
         .map(Event::getReason)
         .toList();

@@ -226,15 +226,7 @@ public final class ProvisionedQueue {
 
   /** The reasons of all events about an object. */
   List<String> events(String name) {
-    return cluster
-        .client()
-        .events()
-        .v1()
-        .events()
-        .inNamespace(cluster.namespace())
-        .list()
-        .getItems()
-        .stream()
+    return cluster.events().stream()
         .filter(event -> name.equals(event.getRegarding().getName()))
         .map(Event::getReason)
         .toList();

@@ -112,15 +112,7 @@ class FailureRecoveryIT {
   }
 
   private List<Event> events(String pod) {
-    return cluster
-        .client()
-        .events()
-        .v1()
-        .events()
-        .inNamespace(cluster.namespace())
-        .list()
-        .getItems()
-        .stream()
+    return cluster.events().stream()
         .filter(event -> event.getRegarding().getName().equals(pod))
         .toList();
   }

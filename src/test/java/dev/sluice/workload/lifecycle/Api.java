@@ -217,15 +217,7 @@ final class Api {
         .atMost(LIMIT)
         .untilAsserted(
             () ->
-                assertThat(
-                        cluster
-                            .client()
-                            .events()
-                            .v1()
-                            .events()
-                            .inNamespace(cluster.namespace())
-                            .list()
-                            .getItems())
+                assertThat(cluster.events())
                     .filteredOn(event -> event.getRegarding().getName().equals(workload))
                     .extracting(Event::getReason)
                     .contains(reason));

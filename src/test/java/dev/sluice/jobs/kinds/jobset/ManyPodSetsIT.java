@@ -300,15 +300,7 @@ class ManyPodSetsIT {
     await()
         .untilAsserted(
             () ->
-                assertThat(
-                        cluster
-                            .client()
-                            .events()
-                            .v1()
-                            .events()
-                            .inNamespace(cluster.namespace())
-                            .list()
-                            .getItems())
+                assertThat(cluster.events())
                     .anySatisfy(
                         event -> {
                           assertThat(event.getRegarding().getName()).isEqualTo("more");
@@ -356,15 +348,7 @@ class ManyPodSetsIT {
   }
 
   private static List<String> notes(TestCluster cluster, String job, String reason) {
-    return cluster
-        .client()
-        .events()
-        .v1()
-        .events()
-        .inNamespace(cluster.namespace())
-        .list()
-        .getItems()
-        .stream()
+    return cluster.events().stream()
         .filter(event -> event.getRegarding().getName().equals(job))
         .filter(event -> event.getReason().equals(reason))
         .map(Event::getNote)

@@ -154,15 +154,7 @@ final class PodApi {
   }
 
   List<String> events(String name) {
-    return cluster
-        .client()
-        .events()
-        .v1()
-        .events()
-        .inNamespace(cluster.namespace())
-        .list()
-        .getItems()
-        .stream()
+    return cluster.events().stream()
         .filter(event -> event.getRegarding().getName().equals(name))
         .map(Event::getReason)
         .toList();

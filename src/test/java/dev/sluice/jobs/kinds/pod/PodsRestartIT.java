@@ -138,15 +138,7 @@ class PodsRestartIT {
   }
 
   private static List<String> startsOf(TestCluster cluster, List<String> jobs) {
-    return cluster
-        .client()
-        .events()
-        .v1()
-        .events()
-        .inNamespace(cluster.namespace())
-        .list()
-        .getItems()
-        .stream()
+    return cluster.events().stream()
         .filter(event -> "Started".equals(event.getReason()))
         .filter(event -> jobs.contains(event.getRegarding().getName()))
         .map(event -> event.getRegarding().getName() + (event.getSeries() == null ? "" : " again"))

@@ -103,15 +103,7 @@ class TrainJobsIT {
           .atMost(Duration.ofMinutes(3))
           .untilAsserted(
               () ->
-                  assertThat(
-                          cluster
-                              .client()
-                              .events()
-                              .v1()
-                              .events()
-                              .inNamespace(cluster.namespace())
-                              .list()
-                              .getItems())
+                  assertThat(cluster.events())
                       .anySatisfy(
                           event -> {
                             assertThat(event.getReason()).isEqualTo("ErrWorkloadCompose");
