@@ -73,10 +73,14 @@ final class LogEncoder extends EncoderBase<ILoggingEvent> {
 
   private String line(ILoggingEvent event) {
     StringBuilder line =
-        new StringBuilder(
-            "time=%s level=%s logger=%s "
-                .formatted(time.text(at(event)), event.getLevel(), logger(event)));
-    line.append(oneLine(event.getFormattedMessage()));
+        new StringBuilder("time=")
+            .append(time.text(at(event)))
+            .append(" level=")
+            .append(event.getLevel())
+            .append(" logger=")
+            .append(logger(event))
+            .append(' ')
+            .append(oneLine(event.getFormattedMessage()));
     Optional<IThrowableProxy> thrown = thrown(event);
     if (thrown.isEmpty()) {
       return line.append('\n').toString();
@@ -112,6 +116,6 @@ final class LogEncoder extends EncoderBase<ILoggingEvent> {
 
   /** A text without line breaks. */
   static String oneLine(String text) {
-    return text.replaceAll("\r?\n", " | ");
+    return text.indexOf('\n') < 0 ? text : text.replaceAll("\r?\n", " | ");
   }
 }

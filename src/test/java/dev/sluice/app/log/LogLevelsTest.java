@@ -5,11 +5,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import ch.qos.logback.classic.Level;
 import ch.qos.logback.classic.Logger;
 import ch.qos.logback.classic.LoggerContext;
-import ch.qos.logback.classic.joran.JoranConfigurator;
 import ch.qos.logback.classic.spi.ILoggingEvent;
 import ch.qos.logback.classic.spi.LoggingEvent;
 import ch.qos.logback.core.ConsoleAppender;
-import ch.qos.logback.core.joran.spi.JoranException;
 import ch.qos.logback.core.read.ListAppender;
 import dev.sluice.api.config.Configuration;
 import dev.sluice.api.config.ConfigurationLoader;
@@ -17,7 +15,6 @@ import dev.sluice.app.OperatorRunner;
 import dev.sluice.workload.writing.DecisionLog;
 import java.nio.charset.StandardCharsets;
 import java.time.Instant;
-import java.util.Objects;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 import org.slf4j.LoggerFactory;
@@ -39,12 +36,9 @@ class LogLevelsTest {
   }
 
   /** The loggers with the configuration that is shipped. */
-  static LoggerContext shipped() throws JoranException {
+  static LoggerContext shipped() {
     LoggerContext shipped = new LoggerContext();
-    JoranConfigurator configurator = new JoranConfigurator();
-    configurator.setContext(shipped);
-    configurator.doConfigure(
-        Objects.requireNonNull(LogLevels.class.getResource("/logback.xml"), "logback.xml"));
+    LogConfigurator.shipped(shipped);
     return shipped;
   }
 
@@ -56,7 +50,7 @@ class LogLevelsTest {
   }
 
   @Test
-  void timesHaveThreeDigitsOfMilliseconds() throws JoranException {
+  void timesHaveThreeDigitsOfMilliseconds() {
     LoggerContext shipped = shipped();
     LoggingEvent entry =
         new LoggingEvent("", shipped.getLogger("a.B"), Level.INFO, "a=1", null, new Object[0]);

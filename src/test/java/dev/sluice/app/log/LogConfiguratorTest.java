@@ -5,31 +5,25 @@ import static org.assertj.core.api.Assertions.assertThat;
 import ch.qos.logback.classic.Level;
 import ch.qos.logback.classic.Logger;
 import ch.qos.logback.classic.LoggerContext;
-import ch.qos.logback.classic.joran.JoranConfigurator;
+import ch.qos.logback.classic.spi.Configurator;
 import ch.qos.logback.classic.spi.LoggingEvent;
 import ch.qos.logback.core.ConsoleAppender;
 import ch.qos.logback.core.encoder.Encoder;
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.net.URI;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
-/** How the operator's own {@code logback.xml} writes entries with exceptions. */
-class ThrownConverterTest {
+/** How the program logs unless it is told otherwise. */
+class LogConfiguratorTest {
 
   private static final Exception FAILURE =
       new UncheckedIOException(new IOException("no route\nto host"));
 
   @SuppressWarnings("unchecked")
-  private static String written(Level level, @Nullable Exception thrown) throws Exception {
-    LoggerContext context = new LoggerContext();
-    JoranConfigurator configurator = new JoranConfigurator();
-    configurator.setContext(context);
-    URI file = Path.of("src", "main", "resources", "logback.xml").toUri();
-    configurator.doConfigure(file.toURL());
+  private static String written(Level level, @Nullable Exception thrown) {
+    LoggerContext context = LogLevelsTest.shipped();
     Logger logger = context.getLogger("io.fabric8.Reflector");
     ConsoleAppender<?> lines =
         (ConsoleAppender<?>) context.getLogger(Logger.ROOT_LOGGER_NAME).getAppender("lines");
@@ -42,7 +36,7 @@ class ThrownConverterTest {
   }
 
   @Test
-  void aWarningIsOneLineWithTheMessageOfItsException() throws Exception {
+  void aWarningIsOneLineWithTheMessageOfItsException() {
     assertThat(written(Level.WARN, FAILURE))
         .endsWith(
             " level=WARN logger=Reflector watch failed error=\"java.io.UncheckedIOException:"
@@ -51,16 +45,41 @@ class ThrownConverterTest {
   }
 
   @Test
-  void anErrorHasItsStackTrace() throws Exception {
+  void anErrorHasItsStackTrace() {
     assertThat(written(Level.ERROR, FAILURE))
         .contains(" watch failed\njava.io.UncheckedIOException: ")
-        .contains("\tat dev.sluice.app.log.ThrownConverterTest")
+        .contains("\tat dev.sluice.app.log.LogConfiguratorTest")
         .contains("Caused by: ")
         .endsWith("\n");
   }
 
   @Test
-  void anEntryWithoutExceptionIsOneLine() throws Exception {
+  void anEntryWithoutExceptionIsOneLine() {
     assertThat(written(Level.INFO, null)).endsWith(" watch failed\n").hasLineCount(1);
+  }
+
+  /**
+   * Warnings of libraries are logged, but not those that only repeat or say nothing of a cluster.
+   */
+  @Test
+  void librariesSpeakWhenSomethingIsWrong() {
+    LoggerContext shipped = LogLevelsTest.shipped();
+
+    assertThat(shipped.getLogger("io.vertx.core.Vertx").getEffectiveLevel()).isEqualTo(Level.WARN);
+    assertThat(shipped.getLogger("org.flywaydb.core.Flyway").getEffectiveLevel())
+        .isEqualTo(Level.OFF);
+    assertThat(shipped.getLogger("io.vertx.core.impl.BlockedThreadChecker").getEffectiveLevel())
+        .isEqualTo(Level.ERROR);
+    assertThat(shipped.getLogger("dev.sluice.core").getEffectiveLevel()).isEqualTo(Level.INFO);
+  }
+
+  /** A file that an operator or a test names goes first. */
+  @Test
+  void aFileOfTestsGoesFirst() {
+    LoggerContext context = new LoggerContext();
+
+    assertThat(new LogConfigurator().configure(context))
+        .isEqualTo(Configurator.ExecutionStatus.INVOKE_NEXT_IF_ANY);
+    assertThat(context.getLogger(Logger.ROOT_LOGGER_NAME).iteratorForAppenders()).isExhausted();
   }
 }
