@@ -180,14 +180,17 @@ public final class EventRecorder implements AutoCloseable {
   /** An event without its time and count. */
   private record Key(ObjectReference about, Type type, String reason, String action, String note) {}
 
-  /** What became of an event that was recorded; guarded by the lock. */
+  /**
+   * What became of an event that was recorded; guarded by the lock. Of the event that was created
+   * only its name is kept: thousands are remembered, and each is built again when it is repeated.
+   */
   private static final class EventState {
     private final Instant first;
     private Instant last;
     private Instant enqueued;
     private int count = 1;
     private boolean queued = true;
-    private Optional<Event> created = Optional.empty();
+    private Optional<String> created = Optional.empty();
     private Instant written = Instant.EPOCH;
 
     EventState(Instant first) {
@@ -424,20 +427,21 @@ public final class EventRecorder implements AutoCloseable {
                     .withLastObservedTime(new MicroTime(MICROS.format(known.last)))
                     .build());
     if (known.created.isPresent()) {
-      return new Write(key, known.created.get(), series);
+      return new Write(key, event(key, known.first, known.created.get()), series);
     }
-    Event event = event(key, known.first);
+    String name = name(key.about().name(), known.first);
+    known.created = Optional.of(name);
+    Event event = event(key, known.first, name);
     series.ifPresent(event::setSeries);
-    known.created = Optional.of(event);
     return new Write(key, event, Optional.empty());
   }
 
-  private Event event(Key key, Instant at) {
+  private Event event(Key key, Instant at, String name) {
     ObjectReference about = key.about();
     String namespace = about.namespace().isEmpty() ? "default" : about.namespace();
     return new EventBuilder()
         .withNewMetadata()
-        .withName(name(about.name(), at))
+        .withName(name)
         .withNamespace(namespace)
         .endMetadata()
         .withEventTime(new MicroTime(MICROS.format(at)))
