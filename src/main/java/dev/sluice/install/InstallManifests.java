@@ -1,5 +1,6 @@
 package dev.sluice.install;
 
+import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.sluice.api.config.JobFrameworks;
 import dev.sluice.jobs.kind.JobKindDescription;
 import dev.sluice.jobs.kind.MultiKueueRules;
@@ -8,8 +9,20 @@ import dev.sluice.jobs.kinds.BuiltInIntegrations;
 import dev.sluice.webhooks.registration.WebhookConfigurations;
 import dev.sluice.webhooks.registration.WebhookRegistration;
 import io.fabric8.kubernetes.api.model.APIService;
+import io.fabric8.kubernetes.api.model.ConfigMap;
 import io.fabric8.kubernetes.api.model.HasMetadata;
+import io.fabric8.kubernetes.api.model.Namespace;
 import io.fabric8.kubernetes.api.model.Service;
+import io.fabric8.kubernetes.api.model.ServiceAccount;
+import io.fabric8.kubernetes.api.model.admissionregistration.v1.ValidatingAdmissionPolicy;
+import io.fabric8.kubernetes.api.model.admissionregistration.v1.ValidatingAdmissionPolicyBinding;
+import io.fabric8.kubernetes.api.model.apps.Deployment;
+import io.fabric8.kubernetes.api.model.policy.v1.PodDisruptionBudget;
+import io.fabric8.kubernetes.api.model.rbac.ClusterRole;
+import io.fabric8.kubernetes.api.model.rbac.ClusterRoleBinding;
+import io.fabric8.kubernetes.api.model.rbac.Role;
+import io.fabric8.kubernetes.api.model.rbac.RoleBinding;
+import io.fabric8.kubernetes.api.model.scheduling.v1.PriorityClass;
 import io.fabric8.kubernetes.client.utils.KubernetesSerialization;
 import java.io.IOException;
 import java.io.InputStream;
@@ -63,6 +76,27 @@ public final class InstallManifests {
   private static final String FRAMEWORKS = "      # FRAMEWORKS\n";
 
   private static final Pattern IMAGE = Pattern.compile("(?m)^ +image: sluice:(.*)$");
+
+  /**
+   * The kinds of objects in the manifests. A serialization that finds kinds by itself loads the
+   * classes of all 400 that its libraries know, and a running operator reads its own permissions.
+   */
+  private static final List<Class<? extends HasMetadata>> KINDS =
+      List.of(
+          APIService.class,
+          ClusterRole.class,
+          ClusterRoleBinding.class,
+          ConfigMap.class,
+          Deployment.class,
+          Namespace.class,
+          PodDisruptionBudget.class,
+          PriorityClass.class,
+          Role.class,
+          RoleBinding.class,
+          Service.class,
+          ServiceAccount.class,
+          ValidatingAdmissionPolicy.class,
+          ValidatingAdmissionPolicyBinding.class);
 
   private InstallManifests() {}
 
@@ -130,7 +164,8 @@ public final class InstallManifests {
   }
 
   private static List<HasMetadata> objects(Stream<String> documents, String namespace) {
-    KubernetesSerialization serialization = new KubernetesSerialization();
+    KubernetesSerialization serialization = new KubernetesSerialization(new ObjectMapper(), false);
+    KINDS.forEach(serialization::registerKubernetesResource);
     return documents
         .map(text -> text.replace(NAMESPACE, namespace))
         .<HasMetadata>map(text -> serialization.unmarshal(text, HasMetadata.class))

@@ -13,7 +13,14 @@ import dev.sluice.kube.reflect.InformerSupervisor;
 import dev.sluice.kube.reflect.ReadErrorLog;
 import dev.sluice.kube.reflect.TolerantDeserializers;
 import dev.sluice.metrics.ApiRequestMetrics;
+import io.fabric8.kubernetes.api.model.KubernetesResource;
+import io.fabric8.kubernetes.api.model.LimitRange;
+import io.fabric8.kubernetes.api.model.Namespace;
 import io.fabric8.kubernetes.api.model.ObjectMeta;
+import io.fabric8.kubernetes.api.model.Secret;
+import io.fabric8.kubernetes.api.model.Status;
+import io.fabric8.kubernetes.api.model.coordination.v1.Lease;
+import io.fabric8.kubernetes.api.model.node.v1.RuntimeClass;
 import io.fabric8.kubernetes.client.Config;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientBuilder;
@@ -26,6 +33,7 @@ import io.vertx.ext.web.client.WebClientOptions;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.Executors;
 import java.util.function.IntFunction;
@@ -36,6 +44,20 @@ public final class KubernetesClients {
   /** Nobody reads managed fields, which are up to half of an object. */
   @JsonIgnoreProperties("managedFields")
   private abstract static class WithoutManagedFields {}
+
+  /**
+   * The kinds that events of a watch, or objects whose kind isn't known before, are read as at
+   * once. Others are read as maps first. A client that finds its kinds by itself loads the classes
+   * of all 400 that its libraries know, and keeps them.
+   */
+  private static final List<Class<? extends KubernetesResource>> READ =
+      List.of(
+          Status.class,
+          Lease.class,
+          LimitRange.class,
+          Namespace.class,
+          RuntimeClass.class,
+          Secret.class);
 
   private KubernetesClients() {}
 
@@ -90,7 +112,9 @@ public final class KubernetesClients {
     ObjectMapper mapper = new ObjectMapper(TolerantDeserializers.json());
     mapper.addMixIn(ObjectMeta.class, WithoutManagedFields.class);
     TolerantDeserializers.guard(mapper, errors);
-    return new KubernetesSerialization(mapper, true);
+    KubernetesSerialization serialization = new KubernetesSerialization(mapper, false);
+    READ.forEach(serialization::registerKubernetesResource);
+    return serialization;
   }
 
   /**

@@ -23,6 +23,7 @@ import java.time.Duration;
 import java.time.InstantSource;
 import java.util.Arrays;
 import java.util.Base64;
+import java.util.List;
 import java.util.Optional;
 import javax.net.ssl.KeyManager;
 import javax.net.ssl.X509KeyManager;
@@ -143,6 +144,37 @@ class ClientConfigsTest {
                     "client-certificate: " + certificate + "\n    client-key: " + key + "\n")));
 
     assertThat(presented(config)).isEqualTo(credential.key());
+  }
+
+  /** One that needs nothing of the client library is as the library reads it. */
+  @Test
+  void plainKubeconfigsAreWhatTheLibraryReads() throws Exception {
+    CertificateWithKey credential = credential();
+    Path certificate = Files.writeString(directory.resolve("tls.crt"), credential.certificatePem());
+    Path key = Files.writeString(directory.resolve("tls.key"), credential.keyPem());
+    for (String user :
+        List.of(
+            "token: abc",
+            "client-certificate: " + certificate + "\n    client-key: " + key + "\n")) {
+      Path file = kubeconfig(user);
+
+      Config config = ClientConfigs.of(Optional.of(file));
+      Config library = ClientConfigs.withReadableKey(Config.fromKubeconfig(file.toFile()));
+
+      assertThat(config)
+          .returns(library.getMasterUrl(), Config::getMasterUrl)
+          .returns(library.getOauthToken(), Config::getOauthToken)
+          .returns(library.getAutoOAuthToken(), Config::getAutoOAuthToken)
+          .returns(library.getNamespace(), Config::getNamespace)
+          .returns(library.isTrustCerts(), Config::isTrustCerts)
+          .returns(library.isHttp2Disable(), Config::isHttp2Disable)
+          .returns(library.getConnectionTimeout(), Config::getConnectionTimeout)
+          .returns(library.getWatchReconnectLimit(), Config::getWatchReconnectLimit);
+      if (!user.startsWith("token")) {
+        assertThat(config.getClientKeyAlgo()).isEqualTo(library.getClientKeyAlgo());
+        assertThat(presented(config)).isEqualTo(presented(library));
+      }
+    }
   }
 
   private Path kubeconfig(String user) throws IOException {
