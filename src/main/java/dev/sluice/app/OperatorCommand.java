@@ -110,6 +110,7 @@ public final class OperatorCommand implements Callable<Integer> {
       throw new ParameterException(spec.commandLine(), e.text(), e);
     }
     LogLevels.decisions(logDecisions);
+    OldGenerationLimit.start();
     try {
       return OperatorRunner.run(
           new OperatorRunner.Options(

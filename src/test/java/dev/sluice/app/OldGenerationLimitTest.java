@@ -1,0 +1,84 @@
+package dev.sluice.app;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.sluice.lab.process.JavaCommand;
+import java.lang.management.ManagementFactory;
+import java.lang.management.MemoryPoolMXBean;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+class OldGenerationLimitTest {
+
+  private static final int MEBIBYTE = 1 << 20;
+
+  /** A process whose objects live long enough to reach the old generation, and die there. */
+  static final class Churn {
+
+    private Churn() {}
+
+    /** Prints the most MiB that the old generation took. */
+    public static void main(String[] arguments) {
+      if (arguments[0].equals("limited")) {
+        OldGenerationLimit.start();
+      }
+      MemoryPoolMXBean oldGeneration =
+          ManagementFactory.getMemoryPoolMXBeans().stream()
+              .filter(pool -> pool.getName().equals("Tenured Gen"))
+              .findFirst()
+              .orElseThrow();
+      Deque<byte[]> alive = new ArrayDeque<>();
+      long most = 0;
+      for (int made = 0; made < 4_000; made++) {
+        alive.add(new byte[MEBIBYTE / 4]);
+        if (alive.size() > 100) {
+          alive.remove();
+        }
+        most = Math.max(most, oldGeneration.getUsage().getCommitted());
+        // The machine collects in another thread, which may have to wait for a processor.
+        while (oldGeneration.getUsageThreshold() > 0 && oldGeneration.isUsageThresholdExceeded()) {
+          Thread.onSpinWait();
+        }
+      }
+      System.out.println(most / MEBIBYTE);
+    }
+  }
+
+  private static int most(String mode) throws Exception {
+    List<String> command = new ArrayList<>(JavaCommand.of(Churn.class, mode));
+    command.addAll(1, List.of("-XX:+UseSerialGC", "-Xmx512m"));
+    Process process = new ProcessBuilder(command).redirectErrorStream(true).start();
+    String written = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+    assertThat(process.waitFor()).as(written).isZero();
+    return Integer.parseInt(written.strip().lines().reduce("", (first, last) -> last));
+  }
+
+  /** 25 MiB live, of a gibibyte that is made; Java alone would let 340 MiB fill. */
+  @Test
+  void theOldGenerationStaysNearWhatLives() throws Exception {
+    assertThat(most("limited")).isLessThan(120);
+    assertThat(most("as it is")).isGreaterThan(200);
+  }
+
+  @Test
+  void whatLivesMayGrowByAThird() {
+    assertThat(OldGenerationLimit.threshold(90L << 20, 512L << 20)).isEqualTo(120L << 20);
+    assertThat(OldGenerationLimit.threshold(4L << 20, 512L << 20)).isEqualTo(14L << 20);
+    assertThat(OldGenerationLimit.threshold(450L << 20, 512L << 20)).isEqualTo(512L << 20);
+    assertThat(OldGenerationLimit.threshold(450L << 20, -1)).isEqualTo(600L << 20);
+  }
+
+  /** The tests run with another collector: nothing is to be found, nothing fails. */
+  @Test
+  void anotherCollectorIsLeftAlone() {
+    OldGenerationLimit.start();
+
+    assertThat(ManagementFactory.getMemoryPoolMXBeans())
+        .filteredOn(MemoryPoolMXBean::isUsageThresholdSupported)
+        .allSatisfy(pool -> assertThat(pool.getUsageThreshold()).isZero());
+  }
+}
