@@ -26,8 +26,7 @@ import picocli.CommandLine.Spec;
 @Command(
     name = "train-cache",
     description = {
-      "Makes the ahead-of-time cache of the operator: its loaded and linked classes, and the"
-          + " profiles of its methods.",
+      "Makes the ahead-of-time cache of the operator: its loaded and linked classes.",
       "An operator of its own runs through a scenario in a control plane of its own. What it used"
           + " is recorded, and the cache is made from that. It is good for the same jar, Java"
           + " machine and collector."
@@ -119,6 +118,7 @@ public final class TrainCacheCommand implements Callable<Integer> {
     List<String> command = new ArrayList<>();
     command.add(JavaCommand.java());
     command.addAll(JvmOptions.all());
+    command.addAll(JvmOptions.container());
     command.addAll(
         List.of("-XX:AOTMode=create", "-XX:AOTConfiguration=" + record, "-XX:AOTCache=" + cache));
     command.addAll(List.of("-cp", OperatorProcess.classPath()));
