@@ -456,6 +456,10 @@ final class InadmissibleIndex {
           any && skipped != null && skipped == queue.pending().firstInadmissible()
               ? null
               : index.firstRequeueable(tree.events, skipped, preemptionUpperBound);
+      while (first != null && isOvertaken(queue, first)) {
+        index.remove(first);
+        first = index.firstRequeueable(tree.events, skipped, preemptionUpperBound);
+      }
       if (first != null) {
         any = true;
         if (queue.queueing().isCandidate(queue.pending(), first)) {
@@ -476,6 +480,12 @@ final class InadmissibleIndex {
       tree.lookedInVain();
     }
     return any;
+  }
+
+  /** Whether another Workload is the head of a StrictFIFO queue now: it is evaluated then. */
+  private static boolean isOvertaken(ClusterQueueCache queue, EquivalenceClass equivalenceClass) {
+    QueuedWorkload head = queue.queueing().headBlocks() ? queue.pending().head() : null;
+    return head != null && head.equivalenceClass() != equivalenceClass;
   }
 
   private void addSkipped(QuotaNode root, Candidates found, Predicate<QueueHead> isIneligible) {

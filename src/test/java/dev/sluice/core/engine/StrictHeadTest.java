@@ -129,6 +129,27 @@ class StrictHeadTest {
     assertThat(cycles()).isBetween(10, 40);
   }
 
+  /** It is no head any more: nothing is kept for it. */
+  @Test
+  void keepsNothingFromOthersOnceAnotherOneIsTheHead() {
+    // given two heads that miss the same
+    strict(PreemptionPolicies.NEVER, 2);
+    schedulerFixture.queue("other", "co", QueueingStrategy.STRICT_FIFO, quota("f", 2));
+    schedulerFixture.submit("runs", "strict", 2, 0, 0);
+    assertThat(schedulerFixture.admitted()).containsExactly("runs");
+    schedulerFixture.submit("first", "strict", 3, 0, 1);
+    schedulerFixture.submit("second", "other", 3, 0, 2);
+    assertThat(schedulerFixture.admitted()).isEmpty();
+
+    // when there is enough for one of them, and another head that never fits
+    schedulerFixture.finish("runs");
+    schedulerFixture.submit("head", "strict", 99, 5, 3);
+    schedulerFixture.engine.cycle();
+
+    // then
+    assertThat(schedulerFixture.decisions.getLast().id().name()).isEqualTo("second");
+  }
+
   private int cycles() {
     int cycles = 0;
     while (schedulerFixture.engine.cycle()) {
