@@ -1,7 +1,9 @@
 package dev.sluice.core.backfill;
 
 import dev.sluice.core.model.BackfillRules.RunBound;
+import dev.sluice.core.model.FlavorResource;
 import dev.sluice.core.model.PlannedStart;
+import dev.sluice.core.model.WorkloadId;
 import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
@@ -35,9 +37,9 @@ public record BackfillExport(
   /**
    * The bound of a Workload.
    *
-   * @param extended whether it got a later one since it was planned last
+   * @param before what it was when plans were made last; empty if it is what it was
    */
-  public record BoundExport(String uid, RunBound bound, boolean extended) {}
+  public record BoundExport(String uid, RunBound bound, Optional<RunBound> before) {}
 
   /**
    * When the queues of a quota tree are planned anew.
@@ -55,15 +57,29 @@ public record BackfillExport(
    * What is planned in a ClusterQueue.
    *
    * @param starts the planned starts, in queue order
-   * @param quota what the queue had of each of its pairs when it was planned
-   * @param overtaken whether a head has started since that came before those that were planned
+   * @param quotas what the queue had of each of its pairs when it was planned
+   * @param overtakenIds those of them before whom a head has started since that came behind them,
+   *     or wasn't planned
    */
   public record QueueExport(
-      String clusterQueue, List<PlannedStart> starts, List<Long> quota, boolean overtaken) {
+      String clusterQueue,
+      List<PlannedStart> starts,
+      List<PairQuota> quotas,
+      List<WorkloadId> overtakenIds) {
 
     public QueueExport {
       starts = List.copyOf(starts);
-      quota = List.copyOf(quota);
+      quotas = List.copyOf(quotas);
+      overtakenIds = List.copyOf(overtakenIds);
     }
   }
+
+  /**
+   * What a ClusterQueue has of a pair.
+   *
+   * @param flavorResource the pair
+   * @param nominal its nominal quota
+   * @param most what it can have with all that it can borrow
+   */
+  public record PairQuota(FlavorResource flavorResource, long nominal, long most) {}
 }

@@ -1,8 +1,10 @@
 package dev.sluice.core.backfill;
 
+import dev.sluice.core.backfill.BackfillExport.PairQuota;
 import dev.sluice.core.model.BackfillRules;
 import dev.sluice.core.model.BackfillRules.RunBound;
 import dev.sluice.core.model.BackfillRules.UnknownRunTime;
+import dev.sluice.core.model.FlavorResource;
 import dev.sluice.core.model.Instants;
 import dev.sluice.core.model.PlannedStart;
 import dev.sluice.core.model.PlannedStart.BackfillEvent;
@@ -20,12 +22,12 @@ import java.util.Comparator;
 import java.util.EnumMap;
 import java.util.HashMap;
 import java.util.HashSet;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
-import java.util.TreeSet;
 import java.util.function.BooleanSupplier;
 import java.util.function.Function;
 import java.util.function.Supplier;
@@ -45,15 +47,25 @@ public final class PlannedStarts {
 
   private static final long LONGEST = Duration.ofDays(36_500).toSeconds();
 
-  private record QueuePlans(List<PlannedStart> starts, List<Long> quota) {}
+  /**
+   * What is planned in a queue.
+   *
+   * @param quotas what the queue had of each of its pairs
+   * @param overtakenIds those before whom a head has started that came behind them, or wasn't
+   *     planned
+   */
+  private record QueuePlans(
+      List<PlannedStart> starts, List<PairQuota> quotas, List<WorkloadId> overtakenIds) {}
+
+  private static final QueuePlans NO_PLANS = new QueuePlans(List.of(), List.of(), List.of());
 
   private final Map<String, RunBound> bounds = new HashMap<>();
-  private final Set<String> extended = new HashSet<>();
+
+  /** What bounds were when plans were made last; of those that have changed. */
+  private final Map<String, RunBound> boundsBefore = new HashMap<>();
+
   private final Map<String, QueuePlans> plans = new TreeMap<>();
   private final List<BackfillEvent> events = new ArrayList<>();
-
-  /** Queues of which a head started that came before those that were planned. */
-  private final Set<String> overtaken = new TreeSet<>();
 
   /** When runs end, by the rule for those without a limit; those that were asked for. */
   private final Map<UnknownRunTime, RunEnds> ends = new EnumMap<>(UnknownRunTime.class);
@@ -82,13 +94,15 @@ public final class PlannedStarts {
     new TreeMap<>(bounds)
         .forEach(
             (uid, bound) ->
-                allBounds.add(new BackfillExport.BoundExport(uid, bound, extended.contains(uid))));
+                allBounds.add(
+                    new BackfillExport.BoundExport(
+                        uid, bound, Optional.ofNullable(boundsBefore.get(uid)))));
     List<BackfillExport.QueueExport> allPlans = new ArrayList<>();
     plans.forEach(
         (queue, each) ->
             allPlans.add(
                 new BackfillExport.QueueExport(
-                    queue, each.starts(), each.quota(), overtaken.contains(queue))));
+                    queue, each.starts(), each.quotas(), each.overtakenIds())));
     return new BackfillExport(
         allBounds,
         allPlans,
@@ -109,15 +123,11 @@ public final class PlannedStarts {
       Function<BackfillExport.TreeExport, @Nullable QuotaNode> roots) {
     for (BackfillExport.BoundExport each : backfillExport.bounds()) {
       bounds.put(each.uid(), each.bound());
-      if (each.extended()) {
-        extended.add(each.uid());
-      }
+      each.before().ifPresent(before -> boundsBefore.put(each.uid(), before));
     }
     for (BackfillExport.QueueExport each : backfillExport.plans()) {
-      plans.put(each.clusterQueue(), new QueuePlans(each.starts(), each.quota()));
-      if (each.overtaken()) {
-        overtaken.add(each.clusterQueue());
-      }
+      plans.put(
+          each.clusterQueue(), new QueuePlans(each.starts(), each.quotas(), each.overtakenIds()));
     }
     allChanged = backfillExport.changed();
     nextMicros = backfillExport.next().map(Instants::micros).orElse(QuotaProfile.NEVER);
@@ -157,11 +167,8 @@ public final class PlannedStarts {
   /** Records the bound of a Workload. */
   public void bound(String uid, RunBound bound) {
     RunBound before = bounds.put(uid, bound);
-    if (before != null
-        && (isLonger(before.limit(), bound.limit())
-            || isLonger(before.queueLimit(), bound.queueLimit())
-            || isLonger(before.estimate(), bound.estimate()))) {
-      extended.add(uid);
+    if (!plans.isEmpty()) {
+      boundsBefore.putIfAbsent(uid, before == null ? RunBound.UNKNOWN : before);
     }
     ends.values().forEach(each -> each.boundChanged(uid));
   }
@@ -178,7 +185,7 @@ public final class PlannedStarts {
   /** Forgets a Workload that was deleted or has finished. */
   public void forget(String uid) {
     bounds.remove(uid);
-    extended.remove(uid);
+    boundsBefore.remove(uid);
   }
 
   /** Records that anything happened that any plan may depend on. */
@@ -239,7 +246,7 @@ public final class PlannedStarts {
 
   /** Ends it, after all queues of these trees were planned. */
   public void end() {
-    extended.clear();
+    boundsBefore.clear();
     nextMicros = QuotaProfile.NEVER;
     nextOfTrees.values().forEach(micros -> nextMicros = Math.min(nextMicros, micros));
   }
@@ -299,7 +306,13 @@ public final class PlannedStarts {
   /** Whether the bound of a run in a tree became a later one since it was planned last. */
   public boolean anyExtended(QuotaNode rootNode, UnknownRunTime unknown) {
     RunEnds known = ends(unknown);
-    return extended.stream().anyMatch(uid -> known.isIn(rootNode, uid));
+    return boundsBefore.entrySet().stream()
+        .anyMatch(
+            each ->
+                known.isIn(rootNode, each.getKey())
+                    && isLonger(
+                        each.getValue().under(unknown),
+                        bounds.getOrDefault(each.getKey(), RunBound.UNKNOWN).under(unknown)));
   }
 
   /** What is planned in a queue, in queue order. */
@@ -350,33 +363,37 @@ public final class PlannedStarts {
 
   /** Records that a Workload got quota. */
   public void started(String clusterQueue, WorkloadId id, boolean asHead, Instant now) {
-    Optional<PlannedStart> own = planned(clusterQueue, id);
-    if (asHead && own.isEmpty() && !of(clusterQueue).isEmpty()) {
-      overtaken.add(clusterQueue);
+    QueuePlans known = plans.get(clusterQueue);
+    if (known == null) {
+      return;
     }
-    own.ifPresent(
-        start -> {
-          boolean kept = !now.isAfter(start.promised());
-          events.add(
-              new BackfillEvent(
-                  clusterQueue,
-                  id,
-                  kept ? BackfillEvent.Kind.KEPT : BackfillEvent.Kind.LATE,
-                  Optional.of(start.promised()),
-                  kept
-                      ? Optional.empty()
-                      : start.lateBy().stream()
-                          .findFirst()
-                          .or(() -> Optional.of(LateCause.OTHER))));
-          QueuePlans known = plans.get(clusterQueue);
-          if (known != null) {
-            plans.put(
-                clusterQueue,
-                new QueuePlans(
-                    known.starts().stream().filter(each -> !each.equals(start)).toList(),
-                    known.quota()));
-          }
-        });
+    List<PlannedStart> left = new ArrayList<>();
+    Set<WorkloadId> overtakenIds = new LinkedHashSet<>(known.overtakenIds());
+    boolean ahead = true;
+    for (PlannedStart start : known.starts()) {
+      if (start.id().equals(id)) {
+        ahead = false;
+        events.add(keptOrLate(clusterQueue, start, now));
+      } else {
+        left.add(start);
+        if (asHead && ahead) {
+          overtakenIds.add(start.id());
+        }
+      }
+    }
+    plans.put(clusterQueue, new QueuePlans(left, known.quotas(), List.copyOf(overtakenIds)));
+  }
+
+  private static BackfillEvent keptOrLate(String clusterQueue, PlannedStart start, Instant now) {
+    boolean kept = !now.isAfter(start.promised());
+    return new BackfillEvent(
+        clusterQueue,
+        start.id(),
+        kept ? BackfillEvent.Kind.KEPT : BackfillEvent.Kind.LATE,
+        Optional.of(start.promised()),
+        kept
+            ? Optional.empty()
+            : start.lateBy().stream().findFirst().or(() -> Optional.of(LateCause.OTHER)));
   }
 
   /**
@@ -385,21 +402,20 @@ public final class PlannedStarts {
    * @param waiting gives those that wait in the queue, at least of those with a planned start
    * @param without the first Workload for which there is no time, so that those behind it have none
    *     either; empty if there is none
-   * @param quota what the queue has of each of its pairs
+   * @param quotas what the queue has of each of its pairs
    * @param beyondBound whether a run went on beyond its bound; asked for if a start moves
    * @param lent whether other queues hold quota of the queue; asked for if a start moves
    */
   public record Evidence(
       Supplier<Set<WorkloadId>> waiting,
       Optional<WorkloadId> without,
-      List<Long> quota,
+      List<PairQuota> quotas,
       BooleanSupplier beyondBound,
       BooleanSupplier lent) {}
 
   /** Forgets what is planned in a queue where nothing is planned any more. */
   public void forgetQueue(String clusterQueue) {
     plans.remove(clusterQueue);
-    overtaken.remove(clusterQueue);
   }
 
   /** Names of the queues with plans. */
@@ -413,9 +429,8 @@ public final class PlannedStarts {
    * @param planned the Workloads and their times, in queue order
    */
   public void replace(String clusterQueue, Map<WorkloadId, Instant> planned, Evidence evidence) {
-    QueuePlans before = plans.getOrDefault(clusterQueue, new QueuePlans(List.of(), List.of()));
-    if (isSame(before, planned, evidence.quota())) {
-      overtaken.remove(clusterQueue);
+    QueuePlans before = plans.getOrDefault(clusterQueue, NO_PLANS);
+    if (isSame(before, planned, evidence.quotas())) {
       return;
     }
     List<PlannedStart> starts = new ArrayList<>();
@@ -440,13 +455,14 @@ public final class PlannedStarts {
         PlannedStart unused = moved(clusterQueue, lost, Optional.empty(), before, ahead, evidence);
       }
     }
-    plans.put(clusterQueue, new QueuePlans(starts, evidence.quota()));
-    overtaken.remove(clusterQueue);
+    plans.put(clusterQueue, new QueuePlans(starts, evidence.quotas(), List.of()));
   }
 
   private static boolean isSame(
-      QueuePlans before, Map<WorkloadId, Instant> planned, List<Long> quota) {
-    if (before.starts().size() != planned.size() || !before.quota().equals(quota)) {
+      QueuePlans before, Map<WorkloadId, Instant> planned, List<PairQuota> quotas) {
+    if (before.starts().size() != planned.size()
+        || !before.overtakenIds().isEmpty()
+        || !before.quotas().equals(quotas)) {
       return false;
     }
     int next = 0;
@@ -466,7 +482,7 @@ public final class PlannedStarts {
       QueuePlans before,
       Set<WorkloadId> ahead,
       Evidence evidence) {
-    LateCause cause = cause(clusterQueue, start, before, ahead, evidence);
+    LateCause cause = cause(start, before, ahead, evidence);
     events.add(
         new BackfillEvent(
             clusterQueue, start.id(), BackfillEvent.Kind.MOVED, to, Optional.of(cause)));
@@ -477,12 +493,8 @@ public final class PlannedStarts {
     return new PlannedStart(start.id(), to.orElse(start.at()), start.promised(), causes);
   }
 
-  private LateCause cause(
-      String clusterQueue,
-      PlannedStart start,
-      QueuePlans before,
-      Set<WorkloadId> ahead,
-      Evidence evidence) {
+  private static LateCause cause(
+      PlannedStart start, QueuePlans before, Set<WorkloadId> ahead, Evidence evidence) {
     Set<WorkloadId> aheadBefore = new HashSet<>();
     for (PlannedStart each : before.starts()) {
       if (each.id().equals(start.id())) {
@@ -491,10 +503,10 @@ public final class PlannedStarts {
       aheadBefore.add(each.id());
     }
     aheadBefore.add(start.id());
-    if (overtaken.contains(clusterQueue) || !aheadBefore.containsAll(ahead)) {
+    if (before.overtakenIds().contains(start.id()) || !aheadBefore.containsAll(ahead)) {
       return LateCause.HIGHER_PRIORITY;
     }
-    if (isLess(evidence.quota(), before.quota())) {
+    if (isAnyLess(evidence.quotas(), before.quotas())) {
       return LateCause.QUOTA_REDUCED;
     }
     if (evidence.beyondBound().getAsBoolean()) {
@@ -503,15 +515,18 @@ public final class PlannedStarts {
     return evidence.lent().getAsBoolean() ? LateCause.QUOTA_LENT : LateCause.OTHER;
   }
 
-  private static boolean isLess(List<Long> quota, List<Long> before) {
-    if (quota.size() != before.size()) {
-      return true;
-    }
-    for (int i = 0; i < quota.size(); i++) {
-      if (quota.get(i) < before.get(i)) {
-        return true;
-      }
-    }
-    return false;
+  private static boolean isAnyLess(List<PairQuota> quotas, List<PairQuota> before) {
+    return before.stream().anyMatch(each -> isLess(of(each.flavorResource(), quotas), each));
+  }
+
+  private static boolean isLess(PairQuota quota, PairQuota before) {
+    return quota.nominal() < before.nominal() || quota.most() < before.most();
+  }
+
+  private static PairQuota of(FlavorResource flavorResource, List<PairQuota> quotas) {
+    return quotas.stream()
+        .filter(each -> each.flavorResource().equals(flavorResource))
+        .findFirst()
+        .orElseGet(() -> new PairQuota(flavorResource, 0, 0));
   }
 }

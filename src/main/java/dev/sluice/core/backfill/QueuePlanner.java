@@ -1,21 +1,23 @@
 package dev.sluice.core.backfill;
 
 import dev.sluice.core.model.Flavor;
+import dev.sluice.core.model.PodSetAssignment;
 import dev.sluice.core.model.ResourceAmounts;
 import dev.sluice.core.queue.ClusterQueueCache;
 import dev.sluice.core.queue.QueuedWorkload;
 import dev.sluice.core.queue.ResourceDemand;
+import dev.sluice.core.scheduling.flavor.Assignment;
 import dev.sluice.core.scheduling.flavor.Assignment.PairAmount;
 import dev.sluice.core.scheduling.flavor.FixedFlavor;
 import dev.sluice.core.scheduling.flavor.FlavorEligibility;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.function.ToLongFunction;
-import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
@@ -112,7 +114,7 @@ public final class QueuePlanner {
       reserve(lastDemand, before);
     }
     Plan found = at(workload, demand, last);
-    if (found == null && demand.bundles().size() == 1) {
+    if (found == null && demand.bundles().size() == 1 && !demand.replaces()) {
       long first = profile.first(last, guess, time -> fits(demand, time));
       found = first == QuotaProfile.NEVER ? null : at(workload, demand, first);
     } else {
@@ -131,8 +133,26 @@ public final class QueuePlanner {
     return true;
   }
 
+  /** The demand where there is no choice, whatever the time; null if there may be one. */
+  private static ResourceDemand.@Nullable Fixed fixed(ResourceDemand demand) {
+    return demand.replaces() ? null : demand.fixed();
+  }
+
+  /**
+   * What counts of an amount of a pair at a time: only what a slice doesn't have already that is
+   * replaced, until that one has to end.
+   */
+  private long counted(ResourceDemand demand, int pair, long amount, long time) {
+    return sharesAt(demand, time) ? demand.beyondHeld(pair, amount) : amount;
+  }
+
+  private boolean sharesAt(ResourceDemand demand, long time) {
+    String replaced = demand.replacedUid();
+    return replaced != null && time < profile.endOf(replaced);
+  }
+
   private boolean fits(ResourceDemand demand, long time) {
-    ResourceDemand.Fixed fixed = demand.fixed();
+    ResourceDemand.Fixed fixed = fixed(demand);
     if (fixed == null || !FixedFlavor.isEligible(flavors, demand)) {
       return used(demand, time) != null;
     }
@@ -149,7 +169,7 @@ public final class QueuePlanner {
     for (ResourceDemand.Bundle bundle : demand.bundles()) {
       for (ClusterQueueCache.Group group : queue.groups()) {
         for (int flavor = 0; flavor < group.flavors().size(); flavor++) {
-          if (isEligible(demand, bundle, group.flavors().get(flavor))) {
+          if (isEligible(demand, bundle, group, flavor)) {
             wanted(bundle, group, flavor)
                 .forEach((pair, amount) -> profile.plan(pair, amount, plan.until));
           }
@@ -164,29 +184,53 @@ public final class QueuePlanner {
   }
 
   /**
-   * The pairs of a usage of which a Workload would take what is planned for others, if it started
-   * now: it neither ends before that begins, nor leaves it alone. Those that are planned after it
-   * can't be later by that.
+   * The pairs of an assignment of which a Workload would take what is planned for others, if it
+   * started now: it neither ends before that begins, nor leaves it alone. Those that are planned
+   * after it can't be later by that.
    */
-  public Set<Integer> inTheWay(QueuedWorkload workload, List<PairAmount> usage) {
+  public Set<Integer> inTheWay(QueuedWorkload workload, Assignment assignment) {
     long until = ResourceAmounts.add(now, runs.applyAsLong(workload));
-    List<Plan> plansBefore = before(workload);
-    return usage.stream()
-        .filter(
-            each ->
-                plansBefore.stream()
-                    .anyMatch(plan -> !plan.leaves(each.pair(), each.amount(), until)))
-        .map(PairAmount::pair)
-        .collect(Collectors.toSet());
+    Set<Integer> pairs = new HashSet<>();
+    for (Plan plan : before(workload)) {
+      for (PairAmount each : usageAt(workload, assignment, plan.at)) {
+        if (!plan.leaves(each.pair(), each.amount(), until)) {
+          pairs.add(each.pair());
+        }
+      }
+    }
+    return pairs;
   }
 
-  /** Records that a Workload starts now with this usage. */
-  public void started(QueuedWorkload workload, List<PairAmount> usage) {
+  /** Records that a Workload starts now. */
+  public void started(QueuedWorkload workload, Assignment assignment) {
     long until = ResourceAmounts.add(now, runs.applyAsLong(workload));
     for (Plan plan : before(workload)) {
-      usage.forEach(each -> plan.take(each.pair(), each.amount(), until));
+      usageAt(workload, assignment, plan.at)
+          .forEach(each -> plan.take(each.pair(), each.amount(), until));
     }
     plans.remove(workload);
+  }
+
+  /** What a Workload uses that starts now: all of it once a slice has to end that it replaces. */
+  private List<PairAmount> usageAt(QueuedWorkload workload, Assignment assignment, long time) {
+    ResourceDemand demand = workload.equivalenceClass().demand(queue);
+    if (!demand.replaces() || sharesAt(demand, time)) {
+      return assignment.usage();
+    }
+    Map<Integer, Long> whole = new LinkedHashMap<>();
+    for (PodSetAssignment podSet : assignment.podSetsGet().get()) {
+      podSet
+          .usage()
+          .forEach(
+              (resource, amount) ->
+                  whole.merge(
+                      queue.pair(resource, podSet.flavors().get(resource)),
+                      amount,
+                      ResourceAmounts::add));
+    }
+    return whole.entrySet().stream()
+        .map(each -> new PairAmount(each.getKey(), each.getValue()))
+        .toList();
   }
 
   /** The plans that a Workload may make later: of those before it, or of all if it has none. */
@@ -203,7 +247,7 @@ public final class QueuePlanner {
 
   /** The plan of a Workload for a time; null if it doesn't fit then. */
   private @Nullable Plan at(QueuedWorkload workload, ResourceDemand demand, long time) {
-    ResourceDemand.Fixed fixed = demand.fixed();
+    ResourceDemand.Fixed fixed = fixed(demand);
     int[] pairs;
     long[] spare;
     if (fixed != null) {
@@ -216,19 +260,29 @@ public final class QueuePlanner {
       spare = IntStream.of(used).mapToLong(i -> fixed.amounts()[i]).toArray();
     } else {
       Map<Integer, Long> used = used(demand, time);
-      if (used == null) {
+      if (used == null || !fitsLater(workload, demand, used, time)) {
         return null;
       }
+      used.replaceAll((pair, amount) -> counted(demand, pair, amount, time));
+      used.values().removeIf(amount -> amount == 0);
       pairs = used.keySet().stream().mapToInt(Integer::intValue).toArray();
       spare = used.values().stream().mapToLong(Long::longValue).toArray();
-      for (int i = 0; i < spare.length; i++) {
-        spare[i] = demand.beyondHeld(pairs[i], spare[i]);
-      }
     }
     for (int i = 0; i < spare.length; i++) {
       spare[i] = ResourceAmounts.subtract(profile.free(pairs[i], time), spare[i]);
     }
     return new Plan(time, ResourceAmounts.add(time, runs.applyAsLong(workload)), pairs, spare);
+  }
+
+  /** Whether all of it fits when a slice has to end that it replaces, if it starts before. */
+  private boolean fitsLater(
+      QueuedWorkload workload, ResourceDemand demand, Map<Integer, Long> used, long time) {
+    String replaced = demand.replacedUid();
+    long later = replaced == null ? 0 : profile.endOf(replaced);
+    return later <= time
+        || later >= ResourceAmounts.add(time, runs.applyAsLong(workload))
+        || used.entrySet().stream()
+            .allMatch(each -> profile.isFree(each.getKey(), each.getValue(), later));
   }
 
   /** What a request uses of each pair at a time, and from then on; null if it doesn't fit. */
@@ -261,16 +315,18 @@ public final class QueuePlanner {
     }
     for (int flavor = 0; flavor < group.flavors().size(); flavor++) {
       Map<Integer, Long> more = wanted(bundle, group, flavor);
-      if (isEligible(demand, bundle, group.flavors().get(flavor))
+      if (isEligible(demand, bundle, group, flavor)
           && more.entrySet().stream()
               .allMatch(
                   each ->
                       profile.isFree(
                           each.getKey(),
-                          demand.beyondHeld(
+                          counted(
+                              demand,
                               each.getKey(),
                               ResourceAmounts.add(
-                                  used.getOrDefault(each.getKey(), 0L), each.getValue())),
+                                  used.getOrDefault(each.getKey(), 0L), each.getValue()),
+                              time),
                           time))) {
         more.forEach((pair, amount) -> used.merge(pair, amount, ResourceAmounts::add));
         return true;
@@ -292,12 +348,18 @@ public final class QueuePlanner {
     return wanted;
   }
 
-  private boolean isEligible(ResourceDemand demand, ResourceDemand.Bundle bundle, String flavor) {
-    return bundle.members().stream()
-        .allMatch(
-            member ->
-                FlavorEligibility.rejection(
-                        flavors.get(flavor), demand.podSets().get(member).nodeConstraints())
-                    .isEmpty());
+  private boolean isEligible(
+      ResourceDemand demand,
+      ResourceDemand.Bundle bundle,
+      ClusterQueueCache.Group group,
+      int index) {
+    String flavor = group.flavors().get(index);
+    return demand.otherFlavor(bundle, group, flavor) == null
+        && bundle.members().stream()
+            .allMatch(
+                member ->
+                    FlavorEligibility.rejection(
+                            flavors.get(flavor), demand.podSets().get(member).nodeConstraints())
+                        .isEmpty());
   }
 }

@@ -57,6 +57,12 @@ public final class QuotaProfile {
     return false;
   }
 
+  /** Until when a Workload of the tree has its quota; 0 if it has none. */
+  long endOf(String uid) {
+    long end = runEnds.endOf(uid);
+    return end > 0 && end <= now ? beyondUntil : end;
+  }
+
   /** Whether a run of the tree has gone on beyond its bound. */
   public boolean beyondBound() {
     return runEnds.anyEnded(rootNode, now);

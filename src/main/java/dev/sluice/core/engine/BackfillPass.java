@@ -1,5 +1,6 @@
 package dev.sluice.core.engine;
 
+import dev.sluice.core.backfill.BackfillExport.PairQuota;
 import dev.sluice.core.backfill.PlannedStarts;
 import dev.sluice.core.backfill.QueuePlanner;
 import dev.sluice.core.backfill.QuotaProfile;
@@ -57,7 +58,7 @@ final class BackfillPass {
   private final Cycles cycles;
 
   /** What the queues of the last tree had when they were planned; valid until trees are rebuilt. */
-  private final Map<ClusterQueueCache, List<Long>> quotas = new HashMap<>();
+  private final Map<ClusterQueueCache, List<PairQuota>> quotas = new HashMap<>();
 
   /** Creates it. */
   BackfillPass(
@@ -196,7 +197,7 @@ final class BackfillPass {
         new PlannedStarts.Evidence(
             () -> stillWaiting(queue),
             without,
-            quotas.computeIfAbsent(queue, BackfillPass::quotaOf),
+            quotas.computeIfAbsent(queue, this::quotaOf),
             () -> profile.beyondBound() || plannedStarts.anyExtended(rootNode, rules.unknown()),
             profile::lent));
     return planner;
@@ -226,13 +227,16 @@ final class BackfillPass {
     return null;
   }
 
-  private static List<Long> quotaOf(ClusterQueueCache queue) {
-    List<Long> quota = new ArrayList<>();
+  private List<PairQuota> quotaOf(ClusterQueueCache queue) {
+    List<PairQuota> quota = new ArrayList<>();
     for (ClusterQueueCache.Group group : queue.groups()) {
       for (int[] ofFlavor : group.pairs()) {
         for (int pair : ofFlavor) {
-          quota.add(queue.node().nominal(pair));
-          quota.add(queue.node().potential(pair));
+          quota.add(
+              new PairQuota(
+                  specRegistry.pairs.pair(pair),
+                  queue.node().nominal(pair),
+                  queue.node().potential(pair)));
         }
       }
     }
@@ -286,7 +290,7 @@ final class BackfillPass {
       Optional<CycleOutcome.Admitted> outcome = fit.admitted();
       if (outcome.isPresent()) {
         cycle.endBackfill();
-        candidates.planner().started(workload, outcome.get().assignment().usage());
+        candidates.planner().started(workload, outcome.get().assignment());
         cycles.apply(outcome.get());
         admitted++;
         pass.claimants = null;
@@ -305,8 +309,8 @@ final class BackfillPass {
         : cycle.backfill(
             workload,
             candidates.queue(),
-            usage ->
-                candidates.planner().inTheWay(workload, usage).stream()
+            assignment ->
+                candidates.planner().inTheWay(workload, assignment).stream()
                     .map(pair -> specRegistry.pairs.pair(pair).flavor())
                     .collect(Collectors.toSet()));
   }

@@ -10,6 +10,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.function.Predicate;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A ClusterQueue in the engine: its spec, its node in the quota tree, its pending Workloads and the
@@ -202,6 +203,15 @@ public final class ClusterQueueCache {
   /** The pairs of all groups, each once, in the order of their numbers; not to be changed. */
   public int[] pairs() {
     return pairs;
+  }
+
+  /** The number of the pair of a resource in a flavor; -1 if the queue doesn't have it. */
+  public int pair(String resource, @Nullable String flavor) {
+    int group = groupOf(resource);
+    int row = group < 0 ? -1 : groups.get(group).flavors().indexOf(flavor);
+    return row < 0
+        ? -1
+        : groups.get(group).pairs()[row][groups.get(group).resources().indexOf(resource)];
   }
 
   /** The index of the group that covers a resource; -1 if none does. */

@@ -161,17 +161,9 @@ public final class ResourceDemand {
         .usage()
         .forEach(
             (resource, amount) -> {
-              int group = queue.groupOf(resource);
-              int flavor =
-                  group < 0
-                      ? -1
-                      : queue.groups().get(group).flavors().indexOf(podSet.flavors().get(resource));
-              if (flavor >= 0) {
-                int column = queue.groups().get(group).resources().indexOf(resource);
-                held.merge(
-                    queue.groups().get(group).pairs()[flavor][column],
-                    Math.max(0, amount),
-                    ResourceAmounts::add);
+              int pair = queue.pair(resource, podSet.flavors().get(resource));
+              if (pair >= 0) {
+                held.merge(pair, Math.max(0, amount), ResourceAmounts::add);
               }
             });
   }
@@ -186,6 +178,11 @@ public final class ResourceDemand {
   /** Whether the Workload takes the place of a slice that has quota. */
   public boolean replaces() {
     return shape.replaced().isPresent();
+  }
+
+  /** The UID of the slice that the Workload replaces; null if it replaces none. */
+  public @Nullable String replacedUid() {
+    return shape.replaced().map(ReplacedSlice::uid).orElse(null);
   }
 
   /** What is reserved for the pod sets of the slice that the Workload replaces. */

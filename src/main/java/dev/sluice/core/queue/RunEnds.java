@@ -173,6 +173,12 @@ public final class RunEnds {
     return run != null && run.queueNode.root() == rootNode;
   }
 
+  /** Until when a Workload has its quota at most; 0 if it has none in any known tree. */
+  public long endOf(String uid) {
+    Run run = byUid.get(uid);
+    return run == null ? 0 : run.end;
+  }
+
   /** Whether a run has gone on beyond its bound in a tree. */
   public boolean anyEnded(QuotaNode rootNode, long now) {
     return ends(rootNode).after(now) > 0;

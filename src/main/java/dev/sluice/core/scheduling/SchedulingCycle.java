@@ -180,7 +180,7 @@ public final class SchedulingCycle {
   public Fit backfill(
       QueuedWorkload workload,
       ClusterQueueCache queue,
-      Function<List<PairAmount>, Set<String>> inTheWay) {
+      Function<Assignment, Set<String>> inTheWay) {
     if (withoutNomination(workload, queue) != null) {
       // Others of the request may be of another namespace or LocalQueue.
       return Fit.NOT_THIS_ONE;
@@ -196,7 +196,7 @@ public final class SchedulingCycle {
           || budgets.of(workload, queue, entry.assignment(), List.of()).isPresent()) {
         return Fit.NOT_THIS_ONE;
       }
-      Set<String> planned = inTheWay.apply(entry.assignment().usage());
+      Set<String> planned = inTheWay.apply(entry.assignment());
       if (planned.isEmpty()) {
         return new Fit(true, Optional.of(admit(entry)));
       }

@@ -11,6 +11,7 @@ import dev.sluice.core.model.ClusterQueueSpec.PreemptionPolicies;
 import dev.sluice.core.model.ClusterQueueSpec.QueueingStrategy;
 import dev.sluice.core.model.NodeConstraints;
 import dev.sluice.core.model.PendingWorkload;
+import dev.sluice.core.model.PendingWorkload.JobSlice;
 import dev.sluice.core.model.PlannedStart;
 import dev.sluice.core.model.PlannedStart.BackfillEvent;
 import dev.sluice.core.model.PlannedStart.LateCause;
@@ -406,6 +407,120 @@ class BackfillTest {
     assertThat(admitted()).isEmpty();
     assertThat(planned("large").orElseThrow().at()).isEqualTo(after(Duration.ofHours(1)));
     assertThat(planned("small").orElseThrow().at()).isEqualTo(after(Duration.ofHours(1)));
+  }
+
+  /** The pods that run have these flavors, and so must those that come. */
+  @Test
+  void aSliceIsPlannedInTheFlavorsOfTheOneThatItReplaces() {
+    scheduler.flavor("g");
+    strict(
+        1, UnknownRunTime.REFUSE, SchedulerFixture.quota("f", 1), SchedulerFixture.quota("g", 9));
+    bound("a", RunBound.of(Duration.ofHours(1)));
+    scheduler.submit("a", "q", slice("a", "", podSet("one", 3), podSet("two", 1)), 0, 0);
+    assertThat(admitted()).containsExactly("a");
+    written("a");
+    scheduler.submit("b", "q", slice("b", "a", podSet("one", 3), podSet("two", 2)), 0, 1);
+    assertThat(admitted()).isEmpty();
+    assertThat(planned("b")).isEmpty();
+  }
+
+  @Test
+  void aSliceIsPlannedWithAllThatItNeedsOnceTheOtherOneHasToEnd() {
+    strict(1, UnknownRunTime.REFUSE, SchedulerFixture.quota("f", 10));
+    bound("a", RunBound.of(Duration.ofHours(1)));
+    scheduler.submit("a", "q", slice("a", "", podSet("one", 4)), 0, 0);
+    submit("runs", 5, 1, Duration.ofHours(2));
+    assertThat(admitted()).containsExactly("a", "runs");
+    written("a");
+    scheduler.submit("b", "q", slice("b", "a", podSet("one", 8)), 0, 2);
+    assertThat(admitted()).isEmpty();
+    assertThat(planned("b").orElseThrow().at()).isEqualTo(after(Duration.ofHours(2)));
+  }
+
+  @Test
+  void aSliceThatGoesOnForTheOneThatItReplacesDoesNotTakeWhatThatLeaves() {
+    strict(1, UnknownRunTime.REFUSE, SchedulerFixture.quota("f", 10));
+    bound("a", RunBound.of(Duration.ofHours(1)));
+    scheduler.submit("a", "q", slice("a", "", podSet("one", 4)), 0, 0);
+    submit("runs", 4, 1, Duration.ofHours(2));
+    assertThat(admitted()).containsExactly("a", "runs");
+    written("a");
+    submit("large", 5, 2, Duration.ofHours(1));
+    bound("b", RunBound.of(Duration.ofHours(3)));
+    scheduler.submit("b", "q", slice("b", "a", podSet("one", 5)), 0, 3);
+    assertThat(admitted()).isEmpty();
+    assertThat(planned("large").orElseThrow().at()).isEqualTo(after(Duration.ofHours(1)));
+    bound("b", RunBound.of(Duration.ofMinutes(59)));
+    assertThat(admitted()).containsExactly("b");
+  }
+
+  @Test
+  void whoStartsBeforeThoseThatWereBeforeItMakesThemLateByItsPriority() {
+    strict(2, UnknownRunTime.REFUSE, SchedulerFixture.quota("f", 10));
+    submit("runs", 6, 0, Duration.ofHours(1));
+    submit("large", 10, 1, Duration.ofHours(2));
+    submit("other", 4, 2, Duration.ofHours(5));
+    assertThat(admitted()).containsExactly("runs");
+    assertThat(planned("other")).isPresent();
+    scheduler.submit("other", "q", 4, 100, 2);
+    assertThat(admitted()).containsExactly("other");
+    assertThat(planned("large").orElseThrow().lateBy()).containsExactly(LateCause.HIGHER_PRIORITY);
+  }
+
+  @Test
+  void aBoundThatChangedBeforeTheRunBeganMakesNobodyLate() {
+    strict(1, UnknownRunTime.REFUSE, SchedulerFixture.quota("f", 10));
+    submit("runs", 6, 0, Duration.ofHours(1));
+    submit("large", 10, 1, Duration.ofHours(2));
+    assertThat(admitted()).containsExactly("runs");
+    bound("guest", RunBound.of(Duration.ofMinutes(10)));
+    bound("guest", RunBound.of(Duration.ofHours(9)));
+    scheduler.running("guest", "q", 4, 0, true);
+    assertThat(admitted()).isEmpty();
+    assertThat(planned("large").orElseThrow().lateBy()).containsExactly(LateCause.OTHER);
+  }
+
+  @Test
+  void aBoundThatDoesNotCountMakesNobodyLate() {
+    strict(1, UnknownRunTime.REFUSE, SchedulerFixture.quota("f", 10));
+    Optional<Duration> hour = Optional.of(Duration.ofHours(1));
+    submit("q", "runs", 6, 0, new RunBound(hour, Optional.empty(), hour));
+    submit("large", 10, 1, Duration.ofHours(2));
+    assertThat(admitted()).containsExactly("runs");
+    bound("runs", new RunBound(hour, Optional.empty(), Optional.of(Duration.ofHours(3))));
+    bound("guest", RunBound.of(Duration.ofHours(9)));
+    scheduler.running("guest", "q", 4, 0, true);
+    assertThat(admitted()).isEmpty();
+    assertThat(planned("large").orElseThrow().lateBy()).containsExactly(LateCause.OTHER);
+  }
+
+  @Test
+  void oneMoreFlavorIsNoLessQuota() {
+    scheduler.flavor("g");
+    strict(1, UnknownRunTime.REFUSE, SchedulerFixture.quota("f", 10));
+    submit("runs", 6, 0, Duration.ofHours(1));
+    submit("large", 10, 1, Duration.ofHours(2));
+    assertThat(admitted()).containsExactly("runs");
+    strict(
+        1, UnknownRunTime.REFUSE, SchedulerFixture.quota("f", 10), SchedulerFixture.quota("g", 1));
+    bound("guest", RunBound.of(Duration.ofHours(9)));
+    scheduler.running("guest", "q", 4, 0, true);
+    assertThat(admitted()).isEmpty();
+    assertThat(planned("large").orElseThrow().lateBy()).containsExactly(LateCause.OTHER);
+  }
+
+  private void written(String name) {
+    scheduler.tell(new SchedulerEvent.AdmissionWritten(id(name), scheduler.nextVersion()));
+  }
+
+  private static RequestShape slice(String name, String replaces, PodSetRequest... podSets) {
+    return new RequestShape(List.of(podSets))
+        .withSlice(Optional.of(new JobSlice("job", name, replaces)));
+  }
+
+  private static PodSetRequest podSet(String name, long cpu) {
+    return new PodSetRequest(
+        name, 1, 0, new TreeMap<>(Map.of("cpu", cpu)), NodeConstraints.ANYWHERE, "");
   }
 
   private static FlavorQuotas quotas(String flavor, long cpu, long memory) {
