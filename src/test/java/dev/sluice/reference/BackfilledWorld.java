@@ -15,6 +15,8 @@ import dev.sluice.core.model.LabelSelector;
 import dev.sluice.core.model.LocalQueueId;
 import dev.sluice.core.model.LocalQueueSpec;
 import dev.sluice.core.model.NodeConstraints;
+import dev.sluice.core.model.PendingWorkload.JobSlice;
+import dev.sluice.core.model.PendingWorkload.Variant;
 import dev.sluice.core.model.PodSetRequest;
 import dev.sluice.core.model.QueueRules;
 import dev.sluice.core.model.QuotaRules;
@@ -25,6 +27,7 @@ import dev.sluice.core.model.ResourceGroup.FlavorQuotas;
 import dev.sluice.core.model.ResourceGroup.Quota;
 import dev.sluice.core.model.SchedulerEvent;
 import dev.sluice.core.model.WorkloadId;
+import dev.sluice.reference.RandomWorld.Pods;
 import java.math.BigDecimal;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -41,6 +44,9 @@ final class BackfilledWorld {
 
   private static final int SECONDS = 400;
 
+  /** How many slices or variants belong together. */
+  private static final int RELATED = 4;
+
   private final Dice dice;
 
   /** For times to save work: what else is made up doesn't depend on it. */
@@ -48,19 +54,21 @@ final class BackfilledWorld {
 
   private final boolean preempting;
   private final boolean weighted;
+  private final Pods pods;
   private int flavors = 3;
   private int queues;
 
-  private BackfilledWorld(long seed, boolean preempting, boolean weighted) {
+  private BackfilledWorld(long seed, boolean preempting, boolean weighted, Pods pods) {
     this.dice = new Dice(seed);
     this.graces = new Dice(~seed);
     this.preempting = preempting;
     this.weighted = weighted;
+    this.pods = pods;
   }
 
   /** The steps of a world, with back-fill, and with bounds of runs in between. */
   static List<Step> steps(long seed, List<Step> world) {
-    return new BackfilledWorld(seed, false, false).weave(world);
+    return new BackfilledWorld(seed, false, false, Pods.ALL).weave(world);
   }
 
   /**
@@ -70,7 +78,99 @@ final class BackfilledWorld {
    * @param weighted whether queues and cohorts have weights
    */
   static List<Step> crowded(long seed, int count, boolean preempting, boolean weighted) {
-    return new BackfilledWorld(seed, preempting, weighted).make(count);
+    return new BackfilledWorld(seed, preempting, weighted, Pods.ALL).make(count);
+  }
+
+  /** The same without weights, where something is special about the pods. */
+  static List<Step> crowded(long seed, int count, boolean preempting, Pods pods) {
+    return new BackfilledWorld(seed, preempting, false, pods).make(count);
+  }
+
+  /**
+   * A crowded world in which only so many Workloads of a LocalQueue may have quota now and then.
+   */
+  static List<Step> limited(long seed, int count, boolean preempting) {
+    Dice limits = new Dice(~seed);
+    List<Step> steps = new ArrayList<>();
+    for (Step step : crowded(seed, count, preempting, false)) {
+      steps.add(step);
+      if (limits.chance(8)) {
+        int number = limits.below(4);
+        steps.add(
+            new Step.Declare(
+                new SchedulerEvent.LocalQueueChanged(
+                    new LocalQueueSpec(
+                        new LocalQueueId("ns-0", "lq-" + number),
+                        "cq-" + number,
+                        StopPolicy.NONE,
+                        1,
+                        limits.chanceOfHalf()
+                            ? OptionalInt.empty()
+                            : OptionalInt.of(1 + limits.below(4))))));
+      }
+    }
+    return steps;
+  }
+
+  /**
+   * One queue in which everybody ends in time.
+   *
+   * @param priorities whether somebody may come before those who wait
+   */
+  static List<Step> inTime(long seed, int count, boolean priorities) {
+    return new BackfilledWorld(seed, false, false, Pods.ALL).keep(count, priorities);
+  }
+
+  private List<Step> keep(int count, boolean priorities) {
+    flavors = 1 + dice.below(2);
+    List<Step> steps = new ArrayList<>();
+    steps.add(new Step.Declare(new SchedulerEvent.NamespaceChanged("ns-0", Map.of())));
+    declareFlavors(steps);
+    ClusterQueueSpec queue =
+        new ClusterQueueSpec(
+            "cq-0",
+            "",
+            groups(false),
+            QueueingStrategy.STRICT_FIFO,
+            new LabelSelector.Requirements(List.of()),
+            StopPolicy.NONE,
+            false,
+            PreemptionPolicies.NEVER,
+            RandomRules.fungibility(dice),
+            List.of(),
+            List.of());
+    steps.add(new Step.Declare(new SchedulerEvent.ClusterQueueChanged(backfilled(queue))));
+    steps.add(localQueue(0));
+    for (int number = 0; steps.size() < count; number++) {
+      if (dice.chance(85)) {
+        steps.add(
+            new Step.Declare(
+                new SchedulerEvent.RunBounded(
+                    new WorkloadId("uid-" + number, "ns-0", "w" + number),
+                    RunBound.of(duration()))));
+      }
+      long amount = dice.chance(20) ? 4 + dice.below(5) : 1 + dice.below(3);
+      RequestShape shape = new RequestShape(List.of(podSet("main", 1, 0, Map.of("cpu", amount))));
+      steps.add(
+          new Step.Submit(
+              number,
+              "ns-0",
+              "lq-0",
+              shape,
+              priorities ? dice.below(3) : 0,
+              number,
+              false,
+              0,
+              false,
+              false));
+      while (dice.chance(65)) {
+        steps.add(
+            dice.chance(20)
+                ? new Step.Finish(dice.below(10))
+                : new Step.PassInTime(1 + dice.below(40)));
+      }
+    }
+    return steps;
   }
 
   private List<Step> weave(List<Step> world) {
@@ -122,28 +222,21 @@ final class BackfilledWorld {
     List<Step> steps = new ArrayList<>();
     steps.add(new Step.Declare(new SchedulerEvent.NamespaceChanged("ns-0", Map.of())));
     flavors = 1 + dice.below(2);
-    for (int i = 0; i < flavors; i++) {
-      steps.add(
-          new Step.Declare(
-              new SchedulerEvent.FlavorChanged(
-                  new Flavor("f-" + i, Map.of(), List.of(), List.of()))));
-    }
+    declareFlavors(steps);
     queues = 1 + dice.below(4);
     for (int i = 0; i < 2; i++) {
       steps.add(cohort(i));
     }
     for (int i = 0; i < queues; i++) {
       steps.add(queue(i));
-      steps.add(
-          new Step.Declare(
-              new SchedulerEvent.LocalQueueChanged(
-                  new LocalQueueSpec(
-                      new LocalQueueId("ns-0", "lq-" + i), "cq-" + i, StopPolicy.NONE))));
+      steps.add(localQueue(i));
     }
     int number = 0;
     while (steps.size() < count) {
       int thrown = dice.below(100);
-      if (preempting && dice.chance(20)) {
+      if (pods == Pods.GET_READY && dice.chance(30)) {
+        steps.add(new Step.PodsReady(dice.below(10), dice.chance(90)));
+      } else if (preempting && dice.chance(20)) {
         steps.add(pressing());
       } else if (thrown < 30) {
         if (dice.chance(90)) {
@@ -171,6 +264,22 @@ final class BackfilledWorld {
     return steps;
   }
 
+  private void declareFlavors(List<Step> steps) {
+    for (int i = 0; i < flavors; i++) {
+      steps.add(
+          new Step.Declare(
+              new SchedulerEvent.FlavorChanged(
+                  new Flavor("f-" + i, Map.of(), List.of(), List.of()))));
+    }
+  }
+
+  private static Step localQueue(int number) {
+    return new Step.Declare(
+        new SchedulerEvent.LocalQueueChanged(
+            new LocalQueueSpec(
+                new LocalQueueId("ns-0", "lq-" + number), "cq-" + number, StopPolicy.NONE)));
+  }
+
   private Step pressing() {
     return switch (dice.below(6)) {
       case 0, 1 ->
@@ -193,15 +302,17 @@ final class BackfilledWorld {
     }
     List<PodSetRequest> podSets = new ArrayList<>();
     podSets.add(podSet("main", 1, dice.chance(90) ? 0 : 1, perPod));
-    if (dice.chance(15)) {
-      int pods = 1 + dice.below(3);
-      podSets.add(podSet("more", pods, dice.chance(70) ? 0 : 1, Map.of("cpu", 1L)));
+    if (dice.chance(pods == Pods.FEWER ? 60 : 15)) {
+      int count = 1 + dice.below(3);
+      podSets.add(podSet("more", count, dice.chance(70) ? 0 : 1, Map.of("cpu", 1L)));
     }
-    RequestShape shape = new RequestShape(podSets);
+    boolean related = (pods == Pods.SLICES || pods == Pods.VARIANTS) && dice.chance(70);
+    RequestShape plain = new RequestShape(podSets);
+    RequestShape shape = related ? related(number, plain) : plain;
     return new Step.Submit(
         number,
         "ns-0",
-        "lq-" + dice.below(queues),
+        "lq-" + (related ? number / RELATED % queues : dice.below(queues)),
         preempting ? shape.withPreemption(RandomRules.ofClass(dice)) : shape,
         dice.chance(preempting ? 30 : 70) ? 0 : dice.below(3),
         dice.below(20),
@@ -209,6 +320,26 @@ final class BackfilledWorld {
         dice.chance(5) ? 1 + dice.below(30) : 0,
         dice.chance(2),
         preempting && dice.chance(10));
+  }
+
+  /** A slice that may replace another one of its job, or a variant of a request. */
+  private RequestShape related(int number, RequestShape shape) {
+    int job = number / RELATED;
+    if (pods == Pods.SLICES) {
+      String replaces =
+          dice.chance(30) ? "" : "w" + (job * RELATED + dice.below(number % RELATED + 1));
+      return shape.withSlice(
+          Optional.of(new JobSlice("job-" + job, "w" + number, replaces, job % 3 == 0)));
+    }
+    int place = number % RELATED;
+    return shape
+        .withPodSets(
+            shape.podSets().stream()
+                .map(podSet -> podSet.with(RandomShapes.inFlavor("f-" + place % flavors)))
+                .toList())
+        .withSlice(
+            Optional.of(
+                JobSlice.variant("job-" + job, "w" + number, new Variant(place, job % 3 > 0))));
   }
 
   private static PodSetRequest podSet(

@@ -133,6 +133,7 @@ class EngineAgainstReferenceTest {
     AtomicLong admissions = new AtomicLong();
     AtomicLong starts = new AtomicLong();
     AtomicLong plans = new AtomicLong();
+    AtomicLong moves = new AtomicLong();
     Worlds.play(
         what,
         steps,
@@ -143,9 +144,12 @@ class EngineAgainstReferenceTest {
           admissions.addAndGet(one.admissions());
           starts.addAndGet(one.starts());
           plans.addAndGet(one.plans());
+          moves.addAndGet(one.moves());
         });
-    System.out.printf("property: admissions=%s starts=%s plans=%s%n", admissions, starts, plans);
+    System.out.printf(
+        "property: admissions=%s starts=%s plans=%s moves=%s%n", admissions, starts, plans, moves);
     assertThat(admissions).hasPositiveValue();
     assertThat(starts.get() > 0).isEqualTo(what.contains("back-fill"));
+    assertThat(moves.get() > 0).isEqualTo(what.contains("back-fill"));
   }
 }

@@ -65,6 +65,14 @@ class EngineStateTest {
   }
 
   @Test
+  void whatIsPromisedIsNotLost() {
+    admit(
+        "state under back-fill",
+        (seed, length) -> BackfilledWorld.crowded(seed, length, false, Pods.SLICES),
+        EngineOptions.DEFAULT);
+  }
+
+  @Test
   void theGateOfReadyPodsStaysClosed() {
     admit(
         "state one at a time",

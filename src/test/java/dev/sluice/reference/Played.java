@@ -6,9 +6,9 @@ import dev.sluice.core.engine.SchedulerQueries.BackfillReport;
 import dev.sluice.core.engine.SchedulerQueries.PendingReport;
 import dev.sluice.core.engine.SchedulerViews;
 import dev.sluice.core.model.PlannedStart;
+import dev.sluice.core.model.PlannedStart.BackfillEvent;
 import dev.sluice.core.model.SchedulerEvent;
 import dev.sluice.core.model.WorkloadId;
-import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
@@ -31,7 +31,10 @@ interface Played {
   boolean evaluated();
 
   /** When a Workload is planned to start that waits. */
-  Optional<Instant> plannedAt(WorkloadId id);
+  Optional<PlannedStart> planned(WorkloadId id);
+
+  /** What happened to planned starts in the last cycle. */
+  List<BackfillEvent> backfillEvents();
 
   /** Who has to go for what is kept; nothing if it doesn't say. */
   Optional<Set<ReferenceReservations.Overstay>> overstays();
@@ -42,11 +45,8 @@ interface Played {
   /** What it shows; nothing if it shows nothing. */
   Optional<SchedulerViews> views();
 
-  private static Optional<Instant> planned(Optional<PendingReport> report) {
-    return report
-        .flatMap(PendingReport::backfill)
-        .flatMap(BackfillReport::own)
-        .map(PlannedStart::at);
+  private static Optional<PlannedStart> planned(Optional<PendingReport> report) {
+    return report.flatMap(PendingReport::backfill).flatMap(BackfillReport::own);
   }
 
   /** The real one. */
@@ -73,8 +73,13 @@ interface Played {
       }
 
       @Override
-      public Optional<Instant> plannedAt(WorkloadId id) {
-        return planned(engine.whyWaiting(id));
+      public List<BackfillEvent> backfillEvents() {
+        return engine.statistics().backfill();
+      }
+
+      @Override
+      public Optional<PlannedStart> planned(WorkloadId id) {
+        return Played.planned(engine.whyWaiting(id));
       }
 
       @Override
@@ -120,8 +125,13 @@ interface Played {
       }
 
       @Override
-      public Optional<Instant> plannedAt(WorkloadId id) {
-        return planned(engine.whyWaiting(id));
+      public List<BackfillEvent> backfillEvents() {
+        return engine.statistics().backfill();
+      }
+
+      @Override
+      public Optional<PlannedStart> planned(WorkloadId id) {
+        return Played.planned(engine.whyWaiting(id));
       }
 
       @Override
@@ -180,7 +190,12 @@ interface Played {
       }
 
       @Override
-      public Optional<Instant> plannedAt(WorkloadId id) {
+      public List<BackfillEvent> backfillEvents() {
+        return List.of();
+      }
+
+      @Override
+      public Optional<PlannedStart> planned(WorkloadId id) {
         return Optional.empty();
       }
 

@@ -138,6 +138,7 @@ class PreemptionAgainstReferenceTest {
     AtomicLong admissions = new AtomicLong();
     AtomicLong starts = new AtomicLong();
     AtomicLong plans = new AtomicLong();
+    AtomicLong moves = new AtomicLong();
     AtomicLong overstays = new AtomicLong();
     Worlds.play(
         what,
@@ -153,11 +154,13 @@ class PreemptionAgainstReferenceTest {
           admissions.addAndGet(rerun.admissions());
           starts.addAndGet(rerun.starts());
           plans.addAndGet(rerun.plans());
+          moves.addAndGet(rerun.moves());
           overstays.addAndGet(rerun.overstays());
         });
     System.out.printf(
-        "property: admissions=%s preemptions=%s victims=%s starts=%s plans=%s overstays=%s%n",
-        admissions, preemptions, victims, starts, plans, overstays);
+        "property: admissions=%s preemptions=%s victims=%s starts=%s plans=%s moves=%s"
+            + " overstays=%s%n",
+        admissions, preemptions, victims, starts, plans, moves, overstays);
     assertThat(plans.get() > 0).isEqualTo(what.contains("back-fill"));
     assertThat(overstays.get() > 0).isEqualTo(what.contains("reservations"));
     assertThat(victims).hasPositiveValue();

@@ -169,6 +169,12 @@ final class PreemptionChecks {
     if (forPlaces) {
       return; // they may have to go for the room on nodes alone
     }
+    if (!onTheirWay.isEmpty()
+        && world.tree().tree(preemption.clusterQueue()).stream()
+            .filter(queue -> !queue.equals(preemption.clusterQueue()))
+            .anyMatch(queue -> !before.waitingIn(queue).isEmpty())) {
+      return; // what those leave who are on their way out may be another head's already
+    }
     Set<ReferenceHolder> all =
         preemption.victims().keySet().stream().map(holders::get).collect(Collectors.toSet());
     for (ReferenceHolder victim : all) {

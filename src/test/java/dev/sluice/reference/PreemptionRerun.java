@@ -102,6 +102,7 @@ final class PreemptionRerun extends Stage {
     if (engine.evaluated()) {
       waiting.check(actual);
       decidedAs(reference.cycle(engine::lookedAt), actual);
+      comparePromises();
     } else {
       decidedAs(reference.idleCycles(idle), List.of());
       backfilled(actual);

@@ -3,12 +3,13 @@ package dev.sluice.reference;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.sluice.core.engine.SchedulerViews;
+import dev.sluice.core.model.PlannedStart;
+import dev.sluice.core.model.PlannedStart.BackfillEvent;
 import dev.sluice.core.model.SchedulerEvent;
 import dev.sluice.core.model.WorkloadId;
 import dev.sluice.reference.Decided.Preemption;
 import dev.sluice.reference.Decided.Victim;
 import dev.sluice.reference.ReferenceReservations.Overstay;
-import java.time.Instant;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
@@ -116,8 +117,13 @@ class PreemptionRerunTest {
     }
 
     @Override
-    public Optional<Instant> plannedAt(WorkloadId id) {
-      return right.plannedAt(id);
+    public Optional<PlannedStart> planned(WorkloadId id) {
+      return right.planned(id);
+    }
+
+    @Override
+    public List<BackfillEvent> backfillEvents() {
+      return right.backfillEvents();
     }
 
     @Override

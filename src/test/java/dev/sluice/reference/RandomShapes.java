@@ -77,6 +77,17 @@ final class RandomShapes {
         selector, terms, dice.chance(60) ? List.of(toleration()) : List.of());
   }
 
+  /** Where pods of a variant may run. */
+  static NodeConstraints inFlavor(String flavor) {
+    return new NodeConstraints(
+        Map.of(),
+        List.of(
+            List.of(
+                new LabelRequirement(
+                    NodeConstraints.VARIANT, LabelRequirement.Operator.IN, List.of(flavor)))),
+        List.of());
+  }
+
   private LabelRequirement requirement() {
     LabelRequirement.Operator operator = dice.pick(LabelRequirement.Operator.values());
     return new LabelRequirement(

@@ -1,6 +1,5 @@
 package dev.sluice.reference;
 
-import dev.sluice.core.model.LabelSelector.LabelRequirement;
 import dev.sluice.core.model.LocalQueueId;
 import dev.sluice.core.model.NodeConstraints;
 import dev.sluice.core.model.PendingWorkload.JobSlice;
@@ -295,16 +294,7 @@ final class RandomWorld {
     JobSlice variant =
         JobSlice.variant(
             "parent-" + number / 4, "w" + number, new Variant(place, number / 4 % 3 > 0));
-    NodeConstraints inFlavor =
-        new NodeConstraints(
-            Map.of(),
-            List.of(
-                List.of(
-                    new LabelRequirement(
-                        NodeConstraints.VARIANT,
-                        LabelRequirement.Operator.IN,
-                        List.of("f-" + place % size.flavors())))),
-            List.of());
+    NodeConstraints inFlavor = RandomShapes.inFlavor("f-" + place % size.flavors());
     RequestShape shape = ofClass(size.topologies() ? nodes.slice(number / 4) : shapes.shape());
     return new Step.Submit(
         number,

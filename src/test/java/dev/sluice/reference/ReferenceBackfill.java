@@ -7,17 +7,22 @@ import dev.sluice.core.model.ClusterQueueSpec;
 import dev.sluice.core.model.ClusterQueueSpec.QueueingStrategy;
 import dev.sluice.core.model.Flavor;
 import dev.sluice.core.model.FlavorResource;
+import dev.sluice.core.model.PendingWorkload.ReplacedSlice;
+import dev.sluice.core.model.PlannedStart;
 import dev.sluice.core.model.PodSetRequest;
 import dev.sluice.core.model.RequestShape;
 import dev.sluice.core.model.ResourceAmounts;
 import dev.sluice.core.model.ResourceGroup;
 import dev.sluice.core.model.ResourceGroup.FlavorQuotas;
+import dev.sluice.core.model.WorkloadId;
 import dev.sluice.reference.ReferenceAssigner.Mode;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.HashSet;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.NavigableSet;
@@ -26,6 +31,7 @@ import java.util.Set;
 import java.util.TreeSet;
 import java.util.function.Predicate;
 import java.util.function.Supplier;
+import java.util.stream.Collectors;
 
 /**
  * Planned starts, and who may start before them, as docs/backfill.md tells it: every question is
@@ -34,14 +40,35 @@ import java.util.function.Supplier;
 final class ReferenceBackfill {
 
   /** What a run has its quota longer than its bound at most. */
-  private static final Duration OVERHEAD = Duration.ofSeconds(61);
+  static final Duration OVERHEAD = Duration.ofSeconds(61);
 
   /** When one is expected to end that runs beyond its bound. */
   private static final Duration BEYOND = Duration.ofMinutes(1);
 
+  /**
+   * What one has of each pair.
+   *
+   * @param until when it has to end
+   * @param before what the slice has that it replaces, which it shares
+   * @param sharedUntil when that one has to end
+   */
+  private record Use(
+      Map<FlavorResource, Long> whole,
+      Instant until,
+      Map<FlavorResource, Long> before,
+      Instant sharedUntil) {
+
+    /** What counts beside what others have then. */
+    long of(FlavorResource pair, Instant time) {
+      long amount = whole.getOrDefault(pair, 0L);
+      return time.isBefore(sharedUntil)
+          ? Math.max(0, amount - before.getOrDefault(pair, 0L))
+          : amount;
+    }
+  }
+
   /** When one starts at the latest, and what it uses then. */
-  private record Plan(
-      ReferenceEntry entry, Instant at, Instant until, Map<FlavorResource, Long> uses) {
+  private record Plan(ReferenceEntry entry, Instant at, Instant until, Use use) {
 
     boolean covers(Instant time) {
       return !time.isBefore(at) && time.isBefore(until);
@@ -49,60 +76,91 @@ final class ReferenceBackfill {
   }
 
   /** One that was started before others, and what it uses until when. */
-  private record Started(ReferenceEntry entry, Instant until, Map<FlavorResource, Long> uses) {}
+  private record Started(ReferenceEntry entry, Instant until, Use use) {}
 
   private final ReferenceQueues world;
   private final ReferenceEngine.Rules rules;
   private final Supplier<ReferenceCycle> cycles;
+  private final Runnable started;
 
   /** When those that wait are planned to start, by UID, as far as the last pass planned. */
-  private final Map<String, Optional<Instant>> planned = new HashMap<>();
+  private final Map<String, Optional<PlannedStart>> planned = new HashMap<>();
+
+  private final ReferencePromises promises = new ReferencePromises();
 
   /**
    * @param cycles a cycle that begins now
+   * @param started what is to be done when somebody was started
    */
   ReferenceBackfill(
-      ReferenceQueues world, ReferenceEngine.Rules rules, Supplier<ReferenceCycle> cycles) {
+      ReferenceQueues world,
+      ReferenceEngine.Rules rules,
+      Supplier<ReferenceCycle> cycles,
+      Runnable started) {
     this.world = world;
     this.rules = rules;
     this.cycles = cycles;
+    this.started = started;
   }
 
   /**
    * By UID, when those are planned to start whose queue was planned by the last pass: empty if they
    * aren't.
    */
-  Map<String, Optional<Instant>> planned() {
+  Map<String, Optional<PlannedStart>> planned() {
     return planned;
+  }
+
+  /** What was promised. */
+  ReferencePromises promises() {
+    return promises;
+  }
+
+  /** What is planned where nothing is planned any more is forgotten. */
+  void begin() {
+    promises.queues().stream()
+        .filter(
+            name -> {
+              ClusterQueueSpec queue = world.queues.get(name);
+              return queue == null || !isPlanned(queue) || world.tree().cyclic(name);
+            })
+        .forEach(promises::forget);
+  }
+
+  private boolean isPlanned(ClusterQueueSpec queue) {
+    return queue.strategy() == QueueingStrategy.STRICT_FIFO
+        && queue.rules().backfill().isPresent()
+        && world.active(queue);
   }
 
   /**
    * Nobody is left to look at: plans who is blocked, and starts who may start before.
    *
-   * @param starts whether anybody is started in a queue. Once somebody was started in a tree, the
-   *     heads of its other queues may have to be looked at first, which isn't said: there nobody is
-   *     unless this holds
+   * @param planned whether a queue is planned
+   * @param turns queues in the order in which their trees have their turns, which isn't said
    */
-  List<Decided> pass(Predicate<String> starts) {
-    planned.clear();
+  List<Decided> pass(Predicate<String> planned, List<String> turns) {
+    this.planned.clear();
     List<Decided> decided = new ArrayList<>();
-    Set<String> changed = new HashSet<>();
-    for (ClusterQueueSpec queue : List.copyOf(world.queues.values())) {
-      if (queue.strategy() != QueueingStrategy.STRICT_FIFO
-          || queue.rules().backfill().isEmpty()
-          || !world.active(queue)
-          || world.tree().cyclic(queue.name())
-          || (changed.contains(queue.name()) && !starts.test(queue.name()))) {
-        continue;
-      }
-      List<Decided> ofQueue = new OneQueue(queue, queue.rules().backfill().get()).pass();
-      decided.addAll(ofQueue);
-      if (!ofQueue.isEmpty()) {
-        changed.addAll(world.tree().tree(queue.name()));
-        planned.clear();
+    ReferenceTree tree = world.tree();
+    List<ClusterQueueSpec> queues =
+        world.queues.values().stream()
+            .sorted(Comparator.comparing(queue -> turn(tree.tree(queue.name()), turns)))
+            .toList();
+    for (ClusterQueueSpec queue : queues) {
+      if (isPlanned(queue) && !tree.cyclic(queue.name()) && planned.test(queue.name())) {
+        decided.addAll(new OneQueue(queue, queue.rules().backfill().orElseThrow()).pass());
       }
     }
     return decided;
+  }
+
+  private static int turn(Set<String> tree, List<String> turns) {
+    int turn = 0;
+    while (turn < turns.size() && !tree.contains(turns.get(turn))) {
+      turn++;
+    }
+    return turn;
   }
 
   /** Until when a run that begins then has its quota at most. */
@@ -132,6 +190,9 @@ final class ReferenceBackfill {
 
     List<Decided> pass() {
       List<ReferenceEntry> waiting = world.waitingIn(queue.name());
+      if (waiting.isEmpty()) {
+        promises.forget(queue.name());
+      }
       if (waiting.isEmpty() || !cycles.get().lacksQuota(waiting.getFirst(), queue)) {
         return List.of();
       }
@@ -144,16 +205,87 @@ final class ReferenceBackfill {
     }
 
     private void plan(List<ReferenceEntry> waiting) {
-      waiting.forEach(entry -> planned.put(entry.id.uid(), Optional.empty()));
+      Optional<WorkloadId> without = Optional.empty();
       for (ReferenceEntry entry : waiting) {
-        Optional<Plan> next =
-            plans.size() == backfill.depth() ? Optional.empty() : firstPlan(entry);
+        if (plans.size() == backfill.depth()) {
+          break;
+        }
+        Optional<Plan> next = firstPlan(entry);
         if (next.isEmpty()) {
-          return;
+          without = Optional.of(entry.id);
+          break;
         }
         plans.add(next.get());
-        planned.put(entry.id.uid(), Optional.of(next.get().at()));
       }
+      Map<WorkloadId, Instant> starts = new LinkedHashMap<>();
+      plans.forEach(plan -> starts.put(plan.entry().id, plan.at()));
+      promises.replace(
+          queue.name(),
+          new ReferencePromises.Look(
+              starts,
+              without,
+              waiting.stream().map(entry -> entry.id).toList(),
+              quota(),
+              running().stream().anyMatch(holder -> !bound(holder).isAfter(now)),
+              isLent(),
+              running().stream()
+                  .map(holder -> holder.id().uid())
+                  .collect(Collectors.toUnmodifiableSet()),
+              rules.costs().bounds()),
+          backfill.unknown());
+      waiting.forEach(entry -> planned.put(entry.id.uid(), Optional.empty()));
+      promises.of(queue.name()).forEach(start -> planned.put(start.id().uid(), Optional.of(start)));
+    }
+
+    /** What the queue has of each pair, and what it can have with all that it can borrow. */
+    private Map<FlavorResource, List<Long>> quota() {
+      Map<FlavorResource, List<Long>> quota = new HashMap<>();
+      pairs()
+          .forEach(
+              pair ->
+                  quota.put(
+                      pair,
+                      List.of(
+                          before.tree().quotaOfQueue(queue.name(), pair).nominal(),
+                          before.tree().potential(queue.name(), pair))));
+      return quota;
+    }
+
+    private List<FlavorResource> pairs() {
+      return queue.groups().stream()
+          .flatMap(
+              group ->
+                  group.flavors().stream()
+                      .flatMap(
+                          each ->
+                              group.resources().stream()
+                                  .map(resource -> new FlavorResource(each.flavor(), resource))))
+          .toList();
+    }
+
+    /** Whether other queues have quota of this one at any time. */
+    private boolean isLent() {
+      return instants().tailSet(now).stream()
+          .map(time -> later.computeIfAbsent(time, this::treeAt))
+          .anyMatch(
+              then ->
+                  pairs().stream()
+                      .anyMatch(
+                          pair ->
+                              then.available(queue.name(), pair)
+                                  < ResourceAmounts.subtract(
+                                      then.quotaOfQueue(queue.name(), pair).nominal(),
+                                      then.usageOfQueue(queue.name(), pair))));
+    }
+
+    /** Who has quota of the tree. */
+    private List<ReferenceHolder> running() {
+      Set<String> tree = before.tree().tree(queue.name());
+      return before.holders().stream().filter(holder -> tree.contains(holder.queue())).toList();
+    }
+
+    private Instant bound(ReferenceHolder holder) {
+      return ReferenceBackfill.this.end(holder.id().uid(), holder.reservedAt(), backfill.unknown());
     }
 
     private Optional<Plan> firstPlan(ReferenceEntry entry) {
@@ -161,17 +293,18 @@ final class ReferenceBackfill {
       for (Instant at : instants().tailSet(from)) {
         Instant until = end(entry, at);
         NavigableSet<Instant> during = instants().tailSet(at, true).headSet(until, false);
-        Optional<Map<FlavorResource, Long>> uses = uses(entry.shape(), at);
-        if (uses.isPresent()
+        Optional<Use> use = use(entry, at, until);
+        if (use.isPresent()
             && during.stream()
                 .allMatch(
                     time ->
-                        uses.get().entrySet().stream()
+                        use.get().whole().keySet().stream()
                             .allMatch(
-                                use ->
+                                pair ->
                                     fits(
-                                        use.getValue(), free(use.getKey(), time, plans.size()))))) {
-          return Optional.of(new Plan(entry, at, until, uses.get()));
+                                        use.get().of(pair, time),
+                                        free(pair, time, plans.size()))))) {
+          return Optional.of(new Plan(entry, at, until, use.get()));
         }
       }
       return Optional.empty();
@@ -197,8 +330,7 @@ final class ReferenceBackfill {
     }
 
     private Instant end(ReferenceHolder holder) {
-      Instant end =
-          ReferenceBackfill.this.end(holder.id().uid(), holder.reservedAt(), backfill.unknown());
+      Instant end = bound(holder);
       return end.isAfter(now) ? end : now.plus(BEYOND);
     }
 
@@ -233,8 +365,25 @@ final class ReferenceBackfill {
           .tree();
     }
 
+    /** What one that is given amounts has beside others, a slice without what it shares. */
+    private Use use(ReferenceEntry entry, Map<FlavorResource, Long> whole, Instant until) {
+      Optional<ReplacedSlice> replaced = entry.shape().replaced();
+      return new Use(
+          whole,
+          until,
+          replaced.map(slice -> ReferenceEntry.usage(slice.podSets())).orElse(Map.of()),
+          before.holders().stream()
+              .filter(
+                  holder ->
+                      replaced.filter(slice -> slice.uid().equals(holder.id().uid())).isPresent())
+              .map(this::end)
+              .findFirst()
+              .orElse(Instant.MIN));
+    }
+
     /** What a request uses of the first flavors that have room then, pod set by pod set. */
-    private Optional<Map<FlavorResource, Long>> uses(RequestShape shape, Instant time) {
+    private Optional<Use> use(ReferenceEntry entry, Instant time, Instant until) {
+      RequestShape shape = entry.shape();
       Map<FlavorResource, Long> uses = new HashMap<>();
       for (List<PodSetRequest> together : podSets(shape)) {
         Map<String, Long> wanted = wanted(together);
@@ -250,15 +399,20 @@ final class ReferenceBackfill {
               group.flavors().stream()
                   .map(FlavorQuotas::flavor)
                   .filter(flavor -> mayGet(together, flavor))
+                  .filter(flavor -> isThatOfReplaced(shape, together, group, flavor))
                   .map(flavor -> of(group, flavor, wanted))
                   .filter(
-                      more ->
-                          more.entrySet().stream()
-                              .allMatch(
-                                  each ->
-                                      fits(
-                                          each.getValue() + uses.getOrDefault(each.getKey(), 0L),
-                                          free(each.getKey(), time, plans.size()))))
+                      more -> {
+                        Map<FlavorResource, Long> sum = new HashMap<>(uses);
+                        more.forEach(
+                            (pair, amount) -> sum.merge(pair, amount, ResourceAmounts::add));
+                        return more.keySet().stream()
+                            .allMatch(
+                                pair ->
+                                    fits(
+                                        use(entry, sum, until).of(pair, time),
+                                        free(pair, time, plans.size())));
+                      })
                   .findFirst();
           if (found.isEmpty()) {
             return Optional.empty();
@@ -266,7 +420,7 @@ final class ReferenceBackfill {
           found.get().forEach((pair, amount) -> uses.merge(pair, amount, ResourceAmounts::add));
         }
       }
-      return Optional.of(uses);
+      return Optional.of(use(entry, uses, until));
     }
 
     private Map<FlavorResource, Long> inAnyFlavor(RequestShape shape) {
@@ -275,7 +429,8 @@ final class ReferenceBackfill {
         Map<String, Long> wanted = wanted(together);
         for (ResourceGroup group : queue.groups()) {
           for (FlavorQuotas each : group.flavors()) {
-            if (mayGet(together, each.flavor())) {
+            if (mayGet(together, each.flavor())
+                && isThatOfReplaced(shape, together, group, each.flavor())) {
               of(group, each.flavor(), wanted)
                   .forEach((pair, amount) -> uses.merge(pair, amount, ResourceAmounts::add));
             }
@@ -315,6 +470,21 @@ final class ReferenceBackfill {
               .allMatch(podSet -> ReferenceAssigner.eligible(flavor, podSet.nodeConstraints()));
     }
 
+    /** Whether pod sets of a slice that is replaced have no other flavor. */
+    private static boolean isThatOfReplaced(
+        RequestShape shape, List<PodSetRequest> together, ResourceGroup group, String flavor) {
+      return shape.replaced().map(ReplacedSlice::podSets).orElse(List.of()).stream()
+          .filter(held -> together.stream().anyMatch(each -> each.name().equals(held.name())))
+          .flatMap(held -> held.flavors().entrySet().stream())
+          .filter(has -> group.resources().contains(has.getKey()))
+          .filter(has -> together.stream().anyMatch(each -> asksFor(each, has.getKey())))
+          .allMatch(has -> has.getValue().equals(flavor));
+    }
+
+    private static boolean asksFor(PodSetRequest podSet, String resource) {
+      return podSet.perPod().containsKey(resource) || resource.equals("pods");
+    }
+
     private static Map<FlavorResource, Long> of(
         ResourceGroup group, String flavor, Map<String, Long> wanted) {
       Map<FlavorResource, Long> uses = new HashMap<>();
@@ -342,18 +512,23 @@ final class ReferenceBackfill {
         if (found.isEmpty()) {
           return Optional.empty();
         }
-        Map<FlavorResource, Long> uses = found.get().result().usage();
-        Set<String> inTheWay = inTheWay(entry, uses);
+        Use use = use(entry, ReferenceEntry.usage(found.get().result().podSets()), end(entry, now));
+        Set<String> inTheWay = inTheWay(entry, use);
         if (inTheWay.isEmpty()) {
-          started.add(new Started(entry, end(entry, now), uses));
-          return Optional.of(cycle.admit(found.get()));
+          started.add(new Started(entry, end(entry, now), use));
+          promises.backfilled(queue.name(), entry.id);
+          promises.started(queue.name(), entry.id, false, now);
+          planned.remove(entry.id.uid());
+          Decided decided = cycle.admit(found.get());
+          ReferenceBackfill.this.started.run();
+          return Optional.of(decided);
         }
         closed.addAll(inTheWay);
       }
     }
 
     /** The flavors of which it would take what is planned for those before it. */
-    private Set<String> inTheWay(ReferenceEntry entry, Map<FlavorResource, Long> uses) {
+    private Set<String> inTheWay(ReferenceEntry entry, Use use) {
       Instant until = end(entry, now);
       Set<String> flavors = new HashSet<>();
       for (int place = 0; place < plans.size() && plans.get(place).entry() != entry; place++) {
@@ -362,13 +537,13 @@ final class ReferenceBackfill {
           continue; // it has started
         }
         for (Instant time : instants().headSet(until, false)) {
-          for (Map.Entry<FlavorResource, Long> use : uses.entrySet()) {
-            long own = plan.uses().getOrDefault(use.getKey(), 0L);
-            if (use.getValue() > 0
+          for (FlavorResource pair : use.whole().keySet()) {
+            long own = plan.use().of(pair, time);
+            if (use.of(pair, time) > 0
                 && own > 0
                 && plan.covers(time)
-                && use.getValue() + own > left(use.getKey(), time, place)) {
-              flavors.add(use.getKey().flavor());
+                && use.of(pair, time) + own > left(pair, time, place)) {
+              flavors.add(pair.flavor());
             }
           }
         }
@@ -383,7 +558,7 @@ final class ReferenceBackfill {
       plans.subList(0, place).forEach(plan -> counted.add(plan.entry()));
       for (Started each : started) {
         if (!counted.contains(each.entry()) && time.isBefore(each.until())) {
-          left -= each.uses().getOrDefault(pair, 0L);
+          left -= each.use().of(pair, time);
         }
       }
       return left;

@@ -590,7 +590,9 @@ final class ReferenceCycle {
    */
   Optional<ReferenceNominated> besideClaims(
       ReferenceEntry entry, ClusterQueueSpec queue, Set<String> closed) {
-    if (!mayBeAdmitted(entry, queue) || (rules.blocking() && world.awaitsPods())) {
+    if (!mayBeAdmitted(entry, queue)
+        || (rules.blocking() && world.awaitsPods())
+        || ReferenceSlices.othersWithQuota(world, entry).findAny().isPresent()) {
       return Optional.empty();
     }
     for (String other : planned.tree().tree(queue.name())) {

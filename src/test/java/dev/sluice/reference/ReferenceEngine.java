@@ -9,6 +9,7 @@ import dev.sluice.core.model.Flavor;
 import dev.sluice.core.model.LocalQueueId;
 import dev.sluice.core.model.LocalQueueSpec;
 import dev.sluice.core.model.PendingWorkload;
+import dev.sluice.core.model.PlannedStart;
 import dev.sluice.core.model.ReservingWorkload;
 import dev.sluice.core.model.SchedulerEvent;
 import dev.sluice.core.model.WorkloadId;
@@ -162,7 +163,11 @@ final class ReferenceEngine {
         new ReferenceBackfill(
             world,
             this.rules,
-            () -> new ReferenceCycle(world, parking, generations, this.rules, cycles + 1));
+            () -> new ReferenceCycle(world, parking, generations, this.rules, cycles + 1),
+            () -> {
+              share();
+              parking.forgetThePassed();
+            });
   }
 
   void fold(SchedulerEvent schedulerEvent) {
@@ -555,6 +560,7 @@ final class ReferenceEngine {
     }
     world.inLine();
     parking.forgetThePassed();
+    backfill.begin();
   }
 
   /** One cycle: what was decided, in order. */
@@ -576,6 +582,9 @@ final class ReferenceEngine {
     List<Decided> decided = cycle.run();
     looked = cycle.looked();
     turnedAway = cycle.turnedAway();
+    decided.stream()
+        .filter(Decided.Admission.class::isInstance)
+        .forEach(each -> promises().started(each.clusterQueue(), each.id(), true, world.now));
     placesChanged(
         decided.stream()
             .anyMatch(
@@ -631,22 +640,23 @@ final class ReferenceEngine {
   /**
    * Who may start before the heads of queues with back-fill, when nobody is left to look at.
    *
-   * @param starts as in {@link ReferenceBackfill#pass}
+   * @param planned whether a queue is planned of which it isn't said: whose head nobody may look at
+   *     while pods are not ready
+   * @param turns as in {@link ReferenceBackfill#pass}
    */
-  List<Decided> backfill(Predicate<String> starts) {
+  List<Decided> backfill(Predicate<String> planned, List<String> turns) {
     backfill.planned().clear();
-    if (!deciding || turnedAway) {
-      return List.of();
-    }
-    List<Decided> decided = backfill.pass(starts);
-    share();
-    parking.forgetThePassed();
-    return decided;
+    return deciding ? backfill.pass(queue -> !turnedAway || planned.test(queue), turns) : List.of();
   }
 
   /** When those are planned to start, by UID, whom the last pass planned or not. */
-  Map<String, Optional<Instant>> planned() {
+  Map<String, Optional<PlannedStart>> planned() {
     return backfill.planned();
+  }
+
+  /** What was promised to those that are planned. */
+  ReferencePromises promises() {
+    return backfill.promises();
   }
 
   /** Whether the last cycle found anything that it could change. */

@@ -1,5 +1,6 @@
 package dev.sluice.reference;
 
+import dev.sluice.core.model.BackfillRules.RunBound;
 import dev.sluice.core.model.ClusterQueueSpec;
 import dev.sluice.core.model.ClusterQueueSpec.QueueingStrategy;
 import dev.sluice.core.model.FlavorResource;
@@ -9,6 +10,7 @@ import dev.sluice.core.model.PodSetAssignment;
 import dev.sluice.core.model.RequestShape;
 import dev.sluice.core.model.WorkloadId;
 import dev.sluice.reference.ReferenceAssigner.Mode;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -238,6 +240,16 @@ final class ReferenceQuestions {
       return result;
     }
     throw new AssertionError(id + " doesn't wait in " + clusterQueue);
+  }
+
+  /** Who waits in a queue and isn't set aside, in order. */
+  List<WorkloadId> waitingIn(String queue) {
+    return world.waitingIn(queue).stream().map(entry -> entry.id).toList();
+  }
+
+  /** How long a run may take. */
+  Optional<Duration> limitOf(String uid) {
+    return rules.costs().bounds().getOrDefault(uid, RunBound.UNKNOWN).limit();
   }
 
   /** Whether the starts of any queue are planned. */

@@ -79,6 +79,7 @@ final class Rerun extends Stage {
       expected = admissions(reference.cycle());
     }
     require(expected.equals(actual), "reference admitted " + expected + ", engine " + actual);
+    comparePromises();
     return looked;
   }
 

@@ -3,6 +3,9 @@ package dev.sluice.reference;
 import dev.sluice.core.model.BackfillRules.RunBound;
 import dev.sluice.core.model.LocalQueueId;
 import dev.sluice.core.model.PendingWorkload;
+import dev.sluice.core.model.PlannedStart;
+import dev.sluice.core.model.PlannedStart.BackfillEvent;
+import dev.sluice.core.model.PlannedStart.LateCause;
 import dev.sluice.core.model.PodSetAssignment;
 import dev.sluice.core.model.PreemptionHistory;
 import dev.sluice.core.model.PreemptionProtection;
@@ -15,6 +18,8 @@ import dev.sluice.reference.ReferenceReservations.Overstay;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.EnumSet;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -52,6 +57,9 @@ abstract class Stage {
   private int bounds;
   private int starts;
   private int plans;
+  private int moves;
+  private int kept;
+  private final Set<LateCause> causes = EnumSet.noneOf(LateCause.class);
   private int overstays;
 
   Stage(Played engine, ReferenceEngine reference) {
@@ -165,14 +173,8 @@ abstract class Stage {
           asked()
               .pendingOf(uid(number))
               .ifPresent(workload -> pending(withGate(withVersion(workload, version++), closed)));
-      case Step.Pass(var seconds) -> {
-        now = now.plusSeconds(seconds);
-        fold(new SchedulerEvent.TimePassed(now));
-        if (asked().plans()) {
-          // Time alone moves no plan behind a run that goes on beyond its bound; any event does.
-          fold(new SchedulerEvent.RunBounded(NOBODY, RunBound.of(Duration.ofSeconds(++bounds))));
-        }
-      }
+      case Step.Pass(var seconds) -> passTo(now.plusSeconds(seconds));
+      case Step.PassInTime(var seconds) -> passInTime(now.plusSeconds(seconds));
       case Step.Deciding(var enabled) -> fold(new SchedulerEvent.DecidingEnabled(enabled));
       case Step.Cycle() -> {
         oneCycle();
@@ -183,6 +185,56 @@ abstract class Stage {
         checkViews();
       }
     }
+  }
+
+  private void passTo(Instant time) {
+    now = time;
+    fold(new SchedulerEvent.TimePassed(now));
+    if (asked().plans()) {
+      // Time alone moves no plan behind a run that goes on beyond its bound; any event does.
+      fold(new SchedulerEvent.RunBounded(NOBODY, RunBound.of(Duration.ofSeconds(++bounds))));
+    }
+  }
+
+  private void passInTime(Instant until) {
+    settle();
+    Optional<String> next = firstToEnd(until);
+    while (next.isPresent()) {
+      passTo(endOf(next.get()));
+      release(next.get());
+      settle();
+      next = firstToEnd(until);
+    }
+    passTo(until);
+    settle();
+  }
+
+  private void settle() {
+    quiesce();
+    while (!asked().assumed().isEmpty()) {
+      asked().assumed().keySet().forEach(uid -> answer(uid, Step.End.WRITTEN));
+      quiesce();
+    }
+  }
+
+  private Optional<String> firstToEnd(Instant until) {
+    return asked().holders().stream()
+        .filter(uid -> !endOf(uid).isAfter(until))
+        .min(Comparator.comparing(this::endOf));
+  }
+
+  /** When a run ends: half of them when they have to, the others any time before. */
+  private Instant endOf(String uid) {
+    return asked()
+        .limitOf(uid)
+        .map(
+            limit -> {
+              long longest = limit.plus(ReferenceBackfill.OVERHEAD).toSeconds() - 1;
+              int any = uid.hashCode() * 31;
+              Instant since = asked().holding(uid).reservedAt();
+              return since.plusSeconds(any % 2 == 0 ? longest : 1 + Math.floorMod(any, longest));
+            })
+        .orElse(Instant.MAX);
   }
 
   /** Whether nothing was said of the same thing later. */
@@ -454,8 +506,8 @@ abstract class Stage {
    * @param actual who started by the engine
    */
   final void backfilled(List<Decided> actual) {
-    Set<String> queues = actual.stream().map(Decided::clusterQueue).collect(Collectors.toSet());
-    List<Decided> expected = reference.backfill(queues::contains);
+    List<String> queues = actual.stream().map(Decided::clusterQueue).toList();
+    List<Decided> expected = reference.backfill(this::isPlannedOtherwise, queues);
     require(
         byTree(expected).equals(byTree(actual)),
         "started otherwise: " + expected + ", engine " + actual);
@@ -463,13 +515,60 @@ abstract class Stage {
     reference
         .planned()
         .forEach(
-            (uid, at) -> {
-              Optional<Instant> planned = engine.plannedAt(asked().idOf(uid));
-              plans += at.isPresent() ? 1 : 0;
+            (uid, start) -> {
+              Optional<PlannedStart> planned = engine.planned(asked().idOf(uid));
+              plans += start.isPresent() ? 1 : 0;
               require(
-                  at.equals(planned),
-                  "planned otherwise: " + uid + " " + at + ", engine " + planned);
+                  start.equals(planned),
+                  "planned otherwise: " + uid + " " + start + ", engine " + planned);
             });
+    comparePromises();
+  }
+
+  /** Whether the engine has planned those anew who wait in a queue. */
+  private boolean isPlannedOtherwise(String queue) {
+    return asked().waitingIn(queue).stream()
+        .anyMatch(
+            id ->
+                !engine
+                    .planned(id)
+                    .equals(
+                        reference.promises().of(queue).stream()
+                            .filter(start -> start.id().equals(id))
+                            .findFirst()));
+  }
+
+  /** Compares what happened to planned starts in this cycle. */
+  final void comparePromises() {
+    List<BackfillEvent> actual = sorted(engine.backfillEvents());
+    List<BackfillEvent> expected = sorted(reference.promises().takeEvents());
+    require(expected.equals(actual), "promises otherwise: " + expected + ", engine " + actual);
+    for (BackfillEvent each : actual) {
+      kept += each.kind() == BackfillEvent.Kind.KEPT ? 1 : 0;
+      if (each.kind() == BackfillEvent.Kind.MOVED || each.kind() == BackfillEvent.Kind.LATE) {
+        moves++;
+        causes.add(each.cause().orElseThrow());
+      }
+    }
+  }
+
+  private static List<BackfillEvent> sorted(List<BackfillEvent> events) {
+    return events.stream().sorted(Comparator.comparing(BackfillEvent::toString)).toList();
+  }
+
+  /** How often a planned start became later, or was late. */
+  final int moves() {
+    return moves;
+  }
+
+  /** By what. */
+  final Set<LateCause> causes() {
+    return causes;
+  }
+
+  /** How often somebody started as was promised. */
+  final int kept() {
+    return kept;
   }
 
   /** How many Workloads started before the head of their queue. */

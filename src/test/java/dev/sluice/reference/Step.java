@@ -148,6 +148,12 @@ sealed interface Step {
   /** Time passes. */
   record Pass(int seconds) implements Step {}
 
+  /**
+   * Time passes, and nobody misses any of it: who has to end by its bound ends before, and each
+   * time decisions are made and written until nothing is left to decide.
+   */
+  record PassInTime(int seconds) implements Step {}
+
   /** The engine is told to decide, or to listen only. */
   record Deciding(boolean enabled) implements Step {}
 

@@ -1,5 +1,6 @@
 package dev.sluice.core.engine;
 
+import dev.sluice.core.model.CycleStatistics;
 import dev.sluice.core.model.Decision;
 import dev.sluice.core.model.Explanation.PendingExplanation;
 import dev.sluice.core.model.SchedulerEvent;
@@ -100,6 +101,11 @@ public final class EngineProbe {
   /** Who has to go for what is kept. */
   public List<ReservedCapacity.Overstay> overstays() {
     return engine.overstays();
+  }
+
+  /** What happened in the last cycle. */
+  public CycleStatistics statistics() {
+    return engine.statistics();
   }
 
   /** Why a Workload waits. */
