@@ -73,6 +73,11 @@ public final class EngineScenario {
   private static final Instant START = Instant.parse("2026-01-01T00:00:00Z");
   private static final long CPU_OF_QUEUE = 20_000;
 
+  private static final Duration LONG = Duration.ofDays(100);
+
+  /** No rule counts preemptions for longer than that. */
+  private static final Duration LATELY = Duration.ofMinutes(5);
+
   /** Stands for those of whom nothing needs to be known: they are never preempted. */
   private static final PendingWorkload NOBODY =
       new PendingWorkload(
@@ -149,10 +154,16 @@ public final class EngineScenario {
         Optional.empty()),
     /** As all, and rules protect and delay some for a while. */
     RULED(ALL.preemption, 5, Optional.empty(), 1, Optional.empty()),
+    /** The same rules, so short that they protect and delay nobody beyond the present moment. */
+    LENIENT(ALL.preemption, 5, Optional.empty(), 1, Optional.empty()),
     /**
      * Nobody; every tenth queue keeps half of its quota for an hour that comes, and runs are bound.
      */
     RESERVED(PreemptionPolicies.NEVER, 1, Optional.empty(), 1, Optional.empty()),
+    /** The same, for a time that began before. */
+    LASTING(PreemptionPolicies.NEVER, 1, Optional.empty(), 1, Optional.empty()),
+    /** The same, for a time that no run reaches. */
+    AHEAD(PreemptionPolicies.NEVER, 1, Optional.empty(), 1, Optional.empty()),
     /** Nobody; the first that waits in each queue is planned, and others may start before it. */
     PLANNED(PreemptionPolicies.NEVER, 1, Optional.empty(), 1, Optional.empty()),
     /** Nobody; and queues are strict. */
@@ -192,15 +203,23 @@ public final class EngineScenario {
     }
 
     private boolean isBound() {
-      return this == RESERVED || this == PLANNED;
+      return this == PLANNED || isReserved();
+    }
+
+    private boolean isReserved() {
+      return this == RESERVED || this == LASTING || this == AHEAD;
     }
 
     private boolean isStrict() {
       return this == STRICT || this == PLANNED;
     }
 
+    private boolean isRuled() {
+      return this == RULED || this == LENIENT;
+    }
+
     private boolean passesTime() {
-      return localQueues > 1 || this == RULED || isBound();
+      return localQueues > 1 || isRuled() || isBound();
     }
 
     private QueueRules rules() {
@@ -212,6 +231,14 @@ public final class EngineScenario {
                         Optional.of(Duration.ofSeconds(20)),
                         Optional.of(new PreemptionLimit(3, Duration.ofMinutes(5))),
                         Optional.of(Duration.ofSeconds(2)),
+                        false)));
+        case LENIENT ->
+            QueueRules.DEFAULT.withQuota(
+                QuotaRules.DEFAULT.withPreemption(
+                    new PreemptionRules(
+                        Optional.of(Duration.ofMillis(1)),
+                        Optional.of(new PreemptionLimit(100, Duration.ofSeconds(10))),
+                        Optional.of(Duration.ofMillis(1)),
                         false)));
         case PLANNED ->
             QueueRules.DEFAULT.withBackfill(
@@ -249,7 +276,7 @@ public final class EngineScenario {
                     new LocalQueueId("team", localQueue(i, j)), "queue-" + i, StopPolicy.NONE)));
       }
     }
-    if (policies == Policies.RESERVED) {
+    if (policies.isReserved()) {
       reserve();
     }
   }
@@ -257,7 +284,12 @@ public final class EngineScenario {
   private void reserve() {
     List<ReservedCapacity> kept = new ArrayList<>();
     Occurrence occurrence =
-        new Occurrence(START.plus(Duration.ofHours(1)), START.plus(Duration.ofHours(2)));
+        switch (policies) {
+          case LASTING -> new Occurrence(START, START.plus(LONG));
+          case AHEAD -> new Occurrence(START.plus(LONG), START.plus(LONG.multipliedBy(2)));
+          default ->
+              new Occurrence(START.plus(Duration.ofHours(1)), START.plus(Duration.ofHours(2)));
+        };
     for (int i = 0; i < size.queues; i += 10) {
       kept.add(
           new ReservedCapacity(
@@ -371,7 +403,7 @@ public final class EngineScenario {
     }
     fold(
         new SchedulerEvent.WorkloadPending(
-            policies == Policies.RULED
+            policies.isRuled()
                 ? workload.withHistory(
                     new PreemptionHistory(
                         Optional.empty(), preempted.getOrDefault(workload.id(), List.of())))
@@ -420,8 +452,10 @@ public final class EngineScenario {
       throw new IllegalStateException(victim + " doesn't run");
     }
     victims++;
-    if (policies == Policies.RULED) {
-      preempted.computeIfAbsent(victim, any -> new ArrayList<>()).add(now());
+    if (policies.isRuled()) {
+      List<Instant> lately = preempted.computeIfAbsent(victim, any -> new ArrayList<>());
+      lately.removeIf(each -> each.isBefore(now().minus(LATELY)));
+      lately.add(now());
     }
     wait(
         new PendingWorkload(

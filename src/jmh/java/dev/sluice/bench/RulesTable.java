@@ -30,7 +30,10 @@ public final class RulesTable {
   private static final List<Pair> PAIRS =
       List.of(
           new Pair("rules of preemption", Policies.ALL, Policies.RULED),
+          new Pair("rules of preemption that protect nobody", Policies.ALL, Policies.LENIENT),
           new Pair("reservations of every tenth queue", Policies.NONE, Policies.RESERVED),
+          new Pair("reservations far ahead", Policies.NONE, Policies.AHEAD),
+          new Pair("reservations while they last", Policies.NONE, Policies.LASTING),
           new Pair("back-fill, `HeadOnly`", Policies.STRICT, Policies.PLANNED));
 
   private RulesTable() {}

@@ -108,6 +108,15 @@ class EngineAgainstReferenceTest {
   }
 
   @Test
+  void manyThatAreHeldStartInTheSameOrder() {
+    play(
+        "many held",
+        8_000,
+        (seed, length) -> HeldWorld.steps(seed, length, false),
+        () -> new Rerun(Rerun.reference(Waking.HELPED), true));
+  }
+
+  @Test
   void theSameStartBeforeHeadsThatArePlanned() {
     play(
         "crowded back-fill",

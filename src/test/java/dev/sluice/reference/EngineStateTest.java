@@ -73,6 +73,14 @@ class EngineStateTest {
   }
 
   @Test
+  void whoIsHeldAndMayStartIsNotLost() {
+    admit(
+        "state of many held",
+        (seed, length) -> HeldWorld.steps(seed, length, false),
+        EngineOptions.DEFAULT);
+  }
+
+  @Test
   void theGateOfReadyPodsStaysClosed() {
     admit(
         "state one at a time",

@@ -96,6 +96,11 @@ class PreemptionAgainstReferenceTest {
   }
 
   @Test
+  void manyThatAreHeldStartInTheSameOrderWhereWorkloadsArePreempted() {
+    play("many held and preemption", 8_000, (seed, length) -> HeldWorld.steps(seed, length, true));
+  }
+
+  @Test
   void theSameStartBeforeHeadsThatArePlannedWhereWorkloadsArePreempted() {
     play(
         "crowded back-fill and preemption",

@@ -11,6 +11,7 @@ import dev.sluice.core.scheduling.flavor.Assignment.PairAmount;
 import dev.sluice.core.scheduling.flavor.FixedFlavor;
 import dev.sluice.core.scheduling.flavor.FlavorEligibility;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -18,7 +19,6 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.function.ToLongFunction;
-import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -116,7 +116,7 @@ public final class QueuePlanner {
     Plan found = at(workload, demand, last);
     if (found == null && demand.bundles().size() == 1 && !demand.replaces()) {
       long first = profile.first(last, guess, time -> fits(demand, time));
-      found = first == QuotaProfile.NEVER ? null : at(workload, demand, first);
+      found = first == QuotaProfile.NEVER ? null : beginning(workload, demand, first);
     } else {
       long time = last;
       while (found == null && time != QuotaProfile.NEVER) {
@@ -247,17 +247,31 @@ public final class QueuePlanner {
 
   /** The plan of a Workload for a time; null if it doesn't fit then. */
   private @Nullable Plan at(QueuedWorkload workload, ResourceDemand demand, long time) {
+    if (fixed(demand) != null && !fits(demand, time)) {
+      return null;
+    }
+    return beginning(workload, demand, time);
+  }
+
+  /** The plan of a Workload for a time; one that has a choice may not fit then: null. */
+  private @Nullable Plan beginning(QueuedWorkload workload, ResourceDemand demand, long time) {
     ResourceDemand.Fixed fixed = fixed(demand);
     int[] pairs;
     long[] spare;
     if (fixed != null) {
-      if (!fits(demand, time)) {
-        return null;
+      int size = 0;
+      pairs = new int[fixed.pairs().length];
+      spare = new long[pairs.length];
+      for (int i = 0; i < pairs.length; i++) {
+        if (fixed.amounts()[i] > 0) {
+          pairs[size] = fixed.pairs()[i];
+          spare[size++] = fixed.amounts()[i];
+        }
       }
-      int[] used =
-          IntStream.range(0, fixed.pairs().length).filter(i -> fixed.amounts()[i] > 0).toArray();
-      pairs = IntStream.of(used).map(i -> fixed.pairs()[i]).toArray();
-      spare = IntStream.of(used).mapToLong(i -> fixed.amounts()[i]).toArray();
+      if (size < pairs.length) {
+        pairs = Arrays.copyOf(pairs, size);
+        spare = Arrays.copyOf(spare, size);
+      }
     } else {
       Map<Integer, Long> used = used(demand, time);
       if (used == null || !fitsLater(workload, demand, used, time)) {

@@ -190,6 +190,9 @@ public final class Engine {
     specRegistry.restoreTrees(state);
     usageLedger.restore(state);
     workloads.restoreQueues(state);
+    plannedStarts.restore(
+        state.workloads().backfill(),
+        tree -> new Names().root(new WaitingExport.TreeRoot(tree.root(), tree.ofQueue())));
     waiting.restore(state.waiting(), now, new Names());
     specRegistry
         .clusterQueues
@@ -200,9 +203,6 @@ public final class Engine {
                 waiting.restoreWaits(queue.cache);
               }
             });
-    plannedStarts.restore(
-        state.workloads().backfill(),
-        tree -> new Names().root(new WaitingExport.TreeRoot(tree.root(), tree.ofQueue())));
     workloads.specsChanged(true);
     dirtySet.everything = state.specs().rebuildDue();
     dirtySet.all = true;
@@ -265,9 +265,23 @@ public final class Engine {
     }
 
     @Override
-    public Optional<HeldBack> heldBack(Map<QueuedWorkload, ClusterQueueCache> held) {
+    public Optional<HeldBack> heldBack(List<QueueHead> heads) {
       Reservations kept = reservations.reservations();
-      return kept.isEmpty() ? Optional.empty() : Optional.of(kept.heldRequests(held));
+      return kept.isEmpty() ? Optional.empty() : Optional.of(kept.heldRequests(heads));
+    }
+
+    @Override
+    public long longest(QueuedWorkload workload) {
+      return reservations.reservations().longest(workload);
+    }
+
+    @Override
+    public boolean mayReturnLater(QuotaNode root) {
+      return !refills
+          && budgets.isEmpty()
+          && specRegistry.limitedLocalQueues == 0
+          && !specRegistry.topologyTrees.contains(root)
+          && !reservations.reservations().lends(root);
     }
 
     @Override
@@ -576,6 +590,7 @@ public final class Engine {
 
   /** Reconsiders Workloads that are held because of their namespace or limits. */
   private void reconsiderIneligible() {
+    waiting.reconsidersAll();
     for (ClusterQueueState queue : specRegistry.clusterQueues.values()) {
       ClusterQueueCache cache = queue.cache;
       if (cache == null) {

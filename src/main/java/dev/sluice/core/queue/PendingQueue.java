@@ -428,6 +428,17 @@ public final class PendingQueue {
     stickyId = item.id();
   }
 
+  /** Whether a preemptor is held that comes before all others once it isn't. */
+  public boolean isPreemptorHeld() {
+    QueuedWorkload preemptor = sticky();
+    return preemptor != null && isHeld(preemptor);
+  }
+
+  /** Whether a Workload comes before another one, without regard to usage and to the preemptor. */
+  public boolean isBefore(QueuedWorkload workload, QueuedWorkload other) {
+    return order.compare(workload, other) < 0;
+  }
+
   /** Whether this Workload is the preemptor that became sticky last. */
   public boolean isPreemptor(QueuedWorkload item) {
     return item.id().equals(stickyId);

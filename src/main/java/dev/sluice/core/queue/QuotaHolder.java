@@ -14,6 +14,7 @@ import java.util.Arrays;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.ToLongFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -58,6 +59,11 @@ public final class QuotaHolder {
   private final @Nullable TopologyUsage topology;
   private final PreemptionProtection protection;
   private boolean usageRemoved;
+
+  /** How long it has its quota at most, as of the bounds with this number. */
+  private long longest;
+
+  private int longestAsOf = -1;
 
   /**
    * Creates a holder.
@@ -411,5 +417,19 @@ public final class QuotaHolder {
         && (topology == null
             ? other.topology == null
             : other.topology != null && topology.sameAs(other.topology));
+  }
+
+  /**
+   * How long it has its quota at most, in microseconds.
+   *
+   * @param bounds the number of the last change of bounds, from 0 on
+   * @param ofUid finds it out by the UID of the Workload
+   */
+  public long longest(int bounds, ToLongFunction<String> ofUid) {
+    if (longestAsOf != bounds) {
+      longest = ofUid.applyAsLong(id.uid());
+      longestAsOf = bounds;
+    }
+    return longest;
   }
 }

@@ -60,6 +60,43 @@ public final class RunEnds {
       runs[index] = run;
       size++;
       changes++;
+      for (int pair = 0; pair < sums.length; pair++) {
+        if (asOf[pair] == changes - 1) {
+          add(pair, index, run.holder.amountOf(pair));
+        }
+      }
+    }
+
+    /** Brings sums up to date after a run was inserted. */
+    private void add(int pair, int index, long amount) {
+      long[] known = sums[pair];
+      if (known == null || known.length <= size) {
+        return;
+      }
+      System.arraycopy(known, index, known, index + 1, size - index);
+      for (int i = 0; i <= index && amount != 0; i++) {
+        known[i] = ResourceAmounts.add(known[i], amount);
+      }
+      keep(pair, known);
+    }
+
+    /** Brings sums up to date after a run was taken out. */
+    private void subtract(int pair, int index, long amount) {
+      long[] known = sums[pair];
+      if (known != null) {
+        for (int i = 0; i < index && amount != 0; i++) {
+          known[i] = ResourceAmounts.subtract(known[i], amount);
+        }
+        System.arraycopy(known, index + 1, known, index, size + 1 - index);
+        keep(pair, known);
+      }
+    }
+
+    /** A sum of more than can be counted isn't the sum any more once something is subtracted. */
+    private void keep(int pair, long[] known) {
+      if (known[0] != Long.MAX_VALUE) {
+        asOf[pair] = changes;
+      }
     }
 
     void remove(Run run) {
@@ -67,6 +104,11 @@ public final class RunEnds {
         if (runs[i] == run) {
           System.arraycopy(runs, i + 1, runs, i, --size - i);
           changes++;
+          for (int pair = 0; pair < sums.length; pair++) {
+            if (asOf[pair] == changes - 1) {
+              subtract(pair, i, run.holder.amountOf(pair));
+            }
+          }
           return;
         }
       }

@@ -16,6 +16,7 @@ import dev.sluice.core.queue.QuotaHolder;
 import dev.sluice.core.quota.QuotaNode;
 import dev.sluice.core.scheduling.flavor.Assignment.PairAmount;
 import dev.sluice.core.waiting.HeldBack;
+import dev.sluice.core.waiting.QueueHead;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.IdentityHashMap;
@@ -84,6 +85,17 @@ final class HeldRequests implements HeldBack {
       this.all = all;
     }
 
+    /** Forgets what was kept, and adds all options to a list. */
+    private void begin(List<Option> options) {
+      localQueue = null;
+      for (List<Option> choice : all) {
+        for (Option option : choice) {
+          option.blocks.clear();
+          options.add(option);
+        }
+      }
+    }
+
     /**
      * The latest end of a run that isn't in the way; {@link Reservations#NEVER} if none is. Members
      * of a LocalQueue are users of the same.
@@ -139,29 +151,52 @@ final class HeldRequests implements HeldBack {
   private final Map<EquivalenceClass, Choices> choices = new IdentityHashMap<>();
 
   /**
+   * The choices of classes, without what is kept of them: as long as nobody declares anything else
+   * and the quota trees stay as they are.
+   */
+  static final class Known {
+    private static final int MOST = 100_000;
+    private final Map<EquivalenceClass, Choices> choices = new IdentityHashMap<>();
+
+    void clear() {
+      choices.clear();
+    }
+  }
+
+  /**
    * Works it out.
    *
-   * @param held Workloads that wait, with their queues
+   * @param known what was found out of their classes before
+   * @param heads Workloads that wait; each stands for those of its class and LocalQueue
    */
   HeldRequests(
-      Reservations reservations,
-      Reservations.Lookup lookup,
-      Map<QueuedWorkload, ClusterQueueCache> held) {
+      Reservations reservations, Reservations.Lookup lookup, Known known, List<QueueHead> heads) {
     this.reservations = reservations;
     this.lookup = lookup;
+    if (known.choices.size() > Math.max(Known.MOST, 2 * heads.size())) {
+      known.clear();
+    }
     Map<QuotaNode, List<Option>> byTree = new HashMap<>();
-    held.forEach(
-        (workload, queue) ->
-            choices.computeIfAbsent(
-                workload.equivalenceClass(),
-                equivalenceClass -> {
-                  List<List<Option>> all = choices(equivalenceClass, queue);
-                  List<Option> ofTree =
-                      byTree.computeIfAbsent(queue.node().root(), any -> new ArrayList<>());
-                  all.forEach(ofTree::addAll);
-                  return new Choices(all);
-                }));
+    for (QueueHead head : heads) {
+      ClusterQueueCache queue = head.queue();
+      EquivalenceClass equivalenceClass = head.item().equivalenceClass();
+      Choices ofClass =
+          known.choices.computeIfAbsent(
+              equivalenceClass, any -> new Choices(choices(equivalenceClass, queue)));
+      if (choices.put(equivalenceClass, ofClass) == null) {
+        ofClass.begin(byTree.computeIfAbsent(queue.node().root(), any -> new ArrayList<>()));
+      }
+    }
     byTree.forEach(this::block);
+  }
+
+  @Override
+  public long longest(QueuedWorkload workload) {
+    Choices known = choices.get(workload.equivalenceClass());
+    long from = known == null ? Reservations.NEVER : known.heldFrom(workload);
+    return from == Reservations.NEVER || from == Long.MIN_VALUE
+        ? from
+        : from - reservations.present();
   }
 
   @Override

@@ -38,8 +38,9 @@ final class QueueMoment {
    *
    * @param now the present time, in microseconds since the epoch
    * @param at the time that is meant, which isn't before
+   * @param bounds the number of the last change of bounds
    */
-  record Times(long now, long at) {}
+  record Times(long now, long at, int bounds) {}
 
   /** A Workload that has quota. */
   record Run(ClusterQueueCache queue, QuotaHolder holder) {
@@ -107,6 +108,11 @@ final class QueueMoment {
   private final List<Run> admissions;
   private final Set<String> evictions;
 
+  /** Whether the queue may preempt Workloads of its own, and those of others. */
+  private final boolean mayPreemptOwn;
+
+  private final boolean mayReclaim;
+
   /** All runs of the tree; null until somebody asks. */
   private @Nullable List<Run> runs;
 
@@ -137,6 +143,9 @@ final class QueueMoment {
     this.kept = kept;
     this.admissions = admissions;
     this.evictions = evictions;
+    PreemptionPolicies policies = keptQueue.spec().preemption();
+    this.mayPreemptOwn = policies.withinClusterQueue() != WithinClusterQueue.NEVER;
+    this.mayReclaim = policies.reclaimWithinCohort() != ReclaimWithinCohort.NEVER;
   }
 
   private boolean isEvicted(QuotaHolder holder) {
@@ -203,11 +212,13 @@ final class QueueMoment {
   private boolean isOver(Run run) {
     return isEvicted(run.holder())
         || end(run.holder()) <= times.at()
-        || (times.at() > times.now() && isOnLoan(run) && mayBePreempted(run));
+        || (times.at() > times.now() && mayBePreempted(run) && isOnLoan(run));
   }
 
   private long end(QuotaHolder holder) {
-    long end = Reservations.after(holder.reservedAtMicros(), lookup.longest(holder.id().uid()));
+    long end =
+        Reservations.after(
+            holder.reservedAtMicros(), holder.longest(times.bounds(), lookup::longest));
     return Math.max(end, times.now() + 1);
   }
 
@@ -220,14 +231,14 @@ final class QueueMoment {
   }
 
   private boolean mayBePreempted(Run run) {
-    return run.holder().evictable()
-        && !run.queue().holders().isGuaranteed(run.holder())
-        && mayTakeBack(run.queue());
+    return mayTakeBack(run.queue())
+        && run.holder().evictable()
+        && !run.queue().holders().isGuaranteed(run.holder());
   }
 
   /** Whether the queue may preempt Workloads of a queue. */
   boolean mayTakeBack(ClusterQueueCache queue) {
-    return allowsPreemption(keptQueue, queue);
+    return queue == keptQueue ? mayPreemptOwn : mayReclaim;
   }
 
   /** Whether the policies of a queue let Workloads of a queue of its tree be preempted for it. */

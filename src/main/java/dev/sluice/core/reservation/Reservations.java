@@ -19,6 +19,7 @@ import dev.sluice.core.scheduling.flavor.Assignment;
 import dev.sluice.core.scheduling.flavor.Assignment.PairAmount;
 import dev.sluice.core.topology.TopologyUsage;
 import dev.sluice.core.waiting.HeldBack;
+import dev.sluice.core.waiting.QueueHead;
 import java.math.BigDecimal;
 import java.time.Duration;
 import java.time.Instant;
@@ -27,6 +28,7 @@ import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
 import java.util.HashSet;
+import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -110,10 +112,18 @@ public final class Reservations {
   /** What may concern Workloads of a tree, by its root; found out when somebody asks. */
   private final Map<QuotaNode, List<ReservedCapacity>> byTree = new HashMap<>();
 
+  private final HeldRequests.Known knownRequests = new HeldRequests.Known();
+
+  /** What is told of each that is kept, by occurrence. */
+  private final Map<ReservedCapacity, Map<Occurrence, String>> texts = new IdentityHashMap<>();
+
   private List<ReservedCapacity> all = List.of();
   private Instant now = Instant.EPOCH;
   private Instant next = Instant.MAX;
   private boolean released;
+
+  /** Counts changes of bounds of known Workloads. */
+  private int bounds;
 
   /** Creates reservations of an engine; there are none yet. */
   public Reservations(Lookup lookup) {
@@ -140,11 +150,17 @@ public final class Reservations {
     released = false;
   }
 
+  private void forget() {
+    byTree.clear();
+    knownRequests.clear();
+    texts.clear();
+  }
+
   /** Replaces everything that is kept. */
   public void declare(List<ReservedCapacity> declared) {
     if (!all.equals(declared)) {
       all = List.copyOf(declared);
-      byTree.clear();
+      forget();
       released = true;
       findNext();
     }
@@ -153,7 +169,7 @@ public final class Reservations {
   /** Takes over what another engine exported. */
   public void restore(List<ReservedCapacity> declared, boolean wereReleased, Instant at) {
     all = List.copyOf(declared);
-    byTree.clear();
+    forget();
     released = wereReleased;
     now = at;
     findNext();
@@ -161,7 +177,7 @@ public final class Reservations {
 
   /** Records that the quota trees have other shapes. */
   public void treesRebuilt() {
-    byTree.clear();
+    forget();
   }
 
   /** What may concern Workloads of the tree of a queue. */
@@ -229,10 +245,25 @@ public final class Reservations {
   /**
    * Which of some held Workloads would be in the way of what is kept whatever they get.
    *
-   * @param held Workloads that wait, with their queues
+   * @param heads Workloads that wait; each stands for those of its class and LocalQueue
    */
-  public HeldBack heldRequests(Map<QueuedWorkload, ClusterQueueCache> held) {
-    return new HeldRequests(this, lookup, held);
+  public HeldBack heldRequests(List<QueueHead> heads) {
+    return new HeldRequests(this, lookup, knownRequests, heads);
+  }
+
+  /** Whether what is kept in the tree with this root depends on who waits there. */
+  public boolean lends(QuotaNode rootNode) {
+    for (ReservedCapacity each : near(rootNode)) {
+      if (each.lend()) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  /** How long a Workload has its quota at most, in microseconds; {@link #NEVER}. */
+  public long longest(QueuedWorkload workload) {
+    return lookup.longest(workload.id().uid());
   }
 
   /**
@@ -282,6 +313,7 @@ public final class Reservations {
   /** Records that the bound of a run is another one. */
   public void boundChanged() {
     released |= !all.isEmpty();
+    bounds++;
   }
 
   /** Records that a Workload left its queue, or came to it: what is lent may be more. */
@@ -432,6 +464,11 @@ public final class Reservations {
     return Optional.empty();
   }
 
+  /** The present time, in microseconds since the epoch. */
+  long present() {
+    return micros(now);
+  }
+
   /** Until when a Workload runs at most if it starts now, in microseconds since the epoch. */
   long end(QueuedWorkload workload) {
     return after(micros(now), lookup.longest(workload.id().uid()));
@@ -535,7 +572,7 @@ public final class Reservations {
   private QueueMoment moment(ClusterQueueCache keptQueue, long at, long keptAt) {
     return new QueueMoment(
         lookup,
-        new QueueMoment.Times(micros(now), at),
+        new QueueMoment.Times(micros(now), at, bounds),
         keptQueue,
         near(keptQueue).stream().filter(each -> keeps(each, keptQueue, keptAt)).toList(),
         admissions,
@@ -671,7 +708,9 @@ public final class Reservations {
         PendingReason.WAITING_FOR_QUOTA,
         List.of(),
         Explanation.CAPACITY_RESERVED
-            + text("held for ", reserved, occurrence)
+            + texts
+                .computeIfAbsent(reserved, any -> new HashMap<>())
+                .computeIfAbsent(occurrence, any -> text("held for ", reserved, occurrence))
             + (current ? "" : run));
   }
 

@@ -59,6 +59,7 @@ final class ActiveQueues {
   /** Queues that are blocked because they or their cohorts have as many Workloads as they may. */
   private final Map<QuotaNode, Map<String, ClusterQueueCache>> limited = new HashMap<>();
 
+  private final Predicate<ClusterQueueCache> otherComesFirst;
   private long lastChangeOfAll;
   private long numberOfAll;
 
@@ -66,6 +67,16 @@ final class ActiveQueues {
   private long changes;
 
   private long cycle;
+
+  /**
+   * No queue is active yet.
+   *
+   * @param otherComesFirst tells whether a held Workload of a queue comes before those in line, and
+   *     may be the next head
+   */
+  ActiveQueues(Predicate<ClusterQueueCache> otherComesFirst) {
+    this.otherComesFirst = otherComesFirst;
+  }
 
   /** Which queues the next cycle evaluates, as a value; to be called between cycles. */
   WaitingExport.ActiveQueuesExport export(ExportedNames names) {
@@ -155,6 +166,11 @@ final class ActiveQueues {
 
   /** Activates a queue whose head may have changed, unless that head blocks the queue. */
   void add(ClusterQueueCache queue) {
+    if (otherComesFirst.test(queue)) {
+      clear(queue);
+      ready.put(queue.name(), queue);
+      return;
+    }
     QueuedWorkload head = queue.pending().head();
     if (head == null) {
       remove(queue);
@@ -345,7 +361,7 @@ final class ActiveQueues {
     skippedClasses.end(skipped);
     for (ClusterQueueCache queue : heads.inVain()) {
       skippedHeads.forget(queue.name());
-      if (queue.pending().head() != null) {
+      if (queue.pending().head() != null || otherComesFirst.test(queue)) {
         add(queue);
       }
     }

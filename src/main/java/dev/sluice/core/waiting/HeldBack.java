@@ -9,6 +9,12 @@ import dev.sluice.core.queue.QueuedWorkload;
  */
 public interface HeldBack {
 
+  /**
+   * How long a member of the class and the LocalQueue of a Workload of those may run if it can
+   * start, in microseconds; {@link Long#MAX_VALUE} if that doesn't matter.
+   */
+  long longest(QueuedWorkload workload);
+
   /** Whether a Workload of those can't start. */
   boolean isHeldBack(QueuedWorkload workload);
 

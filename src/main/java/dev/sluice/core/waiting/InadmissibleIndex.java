@@ -15,8 +15,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
-import java.util.function.BiConsumer;
-import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
@@ -101,18 +99,6 @@ final class InadmissibleIndex {
   /** Roots of trees with an event after which a class may still fit. */
   private final Set<QuotaNode> treesWithEvents = new LinkedHashSet<>();
 
-  /** Workloads that a closed preemption gate blocks, by root of the tree. */
-  private final Map<QuotaNode, Map<QueuedWorkload, ClusterQueueCache>> gated = new HashMap<>();
-
-  /** Gated Workloads in whose trees quota was released since. */
-  private final Map<QueuedWorkload, ClusterQueueCache> ungated = new LinkedHashMap<>();
-
-  /**
-   * Workloads that were gated, and have not been the head of a cycle since; none while nobody holds
-   * any back.
-   */
-  private final Map<QueuedWorkload, ClusterQueueCache> returned = new LinkedHashMap<>();
-
   /**
    * Creates an empty index.
    *
@@ -129,7 +115,10 @@ final class InadmissibleIndex {
     this.forecastOrder = admitsAllThatFit ? forecastOrder.orElse(null) : null;
   }
 
-  /** What inadmissible classes wait for, as a value; to be called between cycles. */
+  /**
+   * What inadmissible classes wait for, as a value without gated Workloads; to be called between
+   * cycles.
+   */
   WaitingExport.InadmissibleExport export(ExportedNames names) {
     List<WaitingExport.TreeExport> exported = new ArrayList<>();
     trees.entrySet().stream()
@@ -143,28 +132,12 @@ final class InadmissibleIndex {
                         tree.getValue().queues.values().stream()
                             .map(ClusterQueueInadmissibleIndex::export)
                             .toList())));
-    List<WaitingExport.GatedExport> gatedItems = new ArrayList<>();
-    gated.entrySet().stream()
-        .sorted(Map.Entry.comparingByKey(ExportedNames.BY_ROOT))
-        .forEach(tree -> gatedItems.addAll(export(tree.getValue(), names)));
     return new WaitingExport.InadmissibleExport(
         exported,
         treesWithEvents.stream().map(ExportedNames::nameOf).toList(),
-        gatedItems,
-        export(ungated, names),
-        export(returned, names));
-  }
-
-  private static List<WaitingExport.GatedExport> export(
-      Map<QueuedWorkload, ClusterQueueCache> items, ExportedNames names) {
-    List<WaitingExport.GatedExport> exported = new ArrayList<>();
-    items.forEach(
-        (item, queue) -> {
-          if (names.isQueued(item)) {
-            exported.add(new WaitingExport.GatedExport(queue.name(), item.id().uid()));
-          }
-        });
-    return exported;
+        List.of(),
+        List.of(),
+        List.of());
   }
 
   /** Takes a state over, into an empty index. */
@@ -190,22 +163,6 @@ final class InadmissibleIndex {
       QuotaNode root = names.root(each);
       if (root != null) {
         treesWithEvents.add(root);
-      }
-    }
-    restore(exported.gated(), names, this::gated);
-    restore(exported.ungated(), names, (queue, item) -> ungated.put(item, queue));
-    restore(exported.returned(), names, (queue, item) -> returned.put(item, queue));
-  }
-
-  private static void restore(
-      List<WaitingExport.GatedExport> exported,
-      ExportedNames names,
-      BiConsumer<ClusterQueueCache, QueuedWorkload> action) {
-    for (WaitingExport.GatedExport each : exported) {
-      ClusterQueueCache queue = names.queue(each.clusterQueue());
-      QueuedWorkload item = names.queued(each.uid());
-      if (queue != null && item != null) {
-        action.accept(queue, item);
       }
     }
   }
@@ -240,67 +197,6 @@ final class InadmissibleIndex {
   void released(QuotaNode node) {
     tree(node).events++;
     treesWithEvents.add(node.root());
-    Map<QueuedWorkload, ClusterQueueCache> items = gated.remove(node.root());
-    if (items != null) {
-      ungated.putAll(items);
-    }
-  }
-
-  /** Adds a gated Workload, which is requeued after any release of quota in its tree. */
-  void gated(ClusterQueueCache queue, QueuedWorkload item) {
-    gated.computeIfAbsent(queue.node().root(), root -> new LinkedHashMap<>()).put(item, queue);
-  }
-
-  /**
-   * Hands over gated Workloads that are still held, and in whose trees quota was released. Those
-   * that can't start either, and those that could then and can't any more, wait for another
-   * release. Called before each cycle.
-   *
-   * @param heldBack tells which of Workloads can't start; empty if nobody holds any back
-   */
-  void requeueGated(
-      Function<Map<QueuedWorkload, ClusterQueueCache>, Optional<HeldBack>> heldBack,
-      Consumer<QueueHead> onReleased) {
-    if (ungated.isEmpty() && returned.isEmpty()) {
-      return;
-    }
-    ungated.entrySet().removeIf(each -> !each.getValue().pending().isHeld(each.getKey()));
-    returned.entrySet().removeIf(each -> each.getValue().pending().isHeld(each.getKey()));
-    Map<QueuedWorkload, ClusterQueueCache> all = new LinkedHashMap<>(returned);
-    all.putAll(ungated);
-    Optional<HeldBack> those = heldBack.apply(all);
-    returned
-        .entrySet()
-        .removeIf(
-            each -> those.isEmpty() || holdsAgain(each.getValue(), each.getKey(), those.get()));
-    ungated.forEach(
-        (item, queue) -> {
-          if (those.filter(each -> each.isHeldBack(item)).isPresent()) {
-            gated(queue, item);
-          } else {
-            onReleased.accept(new QueueHead(queue, item));
-            if (those.isPresent()) {
-              returned.put(item, queue);
-            }
-          }
-        });
-    ungated.clear();
-  }
-
-  private boolean holdsAgain(ClusterQueueCache queue, QueuedWorkload item, HeldBack heldBack) {
-    if (!heldBack.isHeldBack(item)) {
-      return false;
-    }
-    queue.pending().hold(item, heldBack.explanation(item));
-    gated(queue, item);
-    return true;
-  }
-
-  /** Records that a Workload is the head of a cycle, or leaves its queue. */
-  void notReturned(QueuedWorkload item) {
-    if (!returned.isEmpty()) {
-      returned.remove(item);
-    }
   }
 
   /**
@@ -546,15 +442,12 @@ final class InadmissibleIndex {
 
   /** Whether quota was released after which a class may still fit. */
   boolean hasReleases() {
-    return !treesWithEvents.isEmpty() || !ungated.isEmpty();
+    return !treesWithEvents.isEmpty();
   }
 
   /** Removes all classes, before the trees are rebuilt. */
   void clear() {
     trees.clear();
     treesWithEvents.clear();
-    gated.clear();
-    ungated.clear();
-    returned.clear();
   }
 }

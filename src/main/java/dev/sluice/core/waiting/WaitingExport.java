@@ -147,12 +147,13 @@ public record WaitingExport(
   public record SkippedQueue(String clusterQueue, Optional<String> member) {}
 
   /**
-   * The state of {@link InadmissibleIndex}.
+   * The state of {@link InadmissibleIndex} and of {@link GatedWorkloads}.
    *
    * @param trees what the classes of each tree wait for
    * @param treesWithEvents the trees in which a class may fit
-   * @param gated Workloads that a preemption gate blocks
-   * @param ungated those in whose trees quota was released since
+   * @param gated Workloads that wait for a release of quota in their trees: a preemption gate is
+   *     closed, a budget has too little left, or a reservation keeps what they would get
+   * @param ungated those in whose trees quota was released since, and that may start
    * @param returned those that came back then, and were the head of no cycle since
    */
   public record InadmissibleExport(

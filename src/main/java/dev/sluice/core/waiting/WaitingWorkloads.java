@@ -47,9 +47,20 @@ public final class WaitingWorkloads {
      * Tells which Workloads can't start although quota was released; empty if nobody holds any
      * back.
      *
-     * @param held those of which that is asked, with their queues
+     * @param heads those of which that is asked
      */
-    Optional<HeldBack> heldBack(Map<QueuedWorkload, ClusterQueueCache> held);
+    Optional<HeldBack> heldBack(List<QueueHead> heads);
+
+    /**
+     * How long a Workload runs at most, in microseconds; {@link Long#MAX_VALUE} without a limit.
+     */
+    long longest(QueuedWorkload workload);
+
+    /**
+     * Whether it makes no difference in the tree with this root whether Workloads wait in line or
+     * are held, as long as they aren't the first of their queue.
+     */
+    boolean mayReturnLater(QuotaNode rootNode);
 
     /** Returns a held Workload to its class, unless something else holds it, too. */
     void reconsider(QueueHead queueHead);
@@ -67,7 +78,8 @@ public final class WaitingWorkloads {
     @Nullable ClusterQueueCache queue(String name);
   }
 
-  private final ActiveQueues activeQueues = new ActiveQueues();
+  private final GatedWorkloads gatedWorkloads;
+  private final ActiveQueues activeQueues;
   private final InadmissibleIndex inadmissibleIndex;
   private final AttemptPauses attemptPauses = new AttemptPauses();
   private final PreemptionTimers preemptionTimers = new PreemptionTimers();
@@ -95,11 +107,13 @@ public final class WaitingWorkloads {
       PreemptionLimit repeatLimit,
       CycleContext context) {
     this.repeatedPreemptions = new RepeatedPreemptions(repeatLimit);
+    this.context = context;
+    this.gatedWorkloads = new GatedWorkloads(context, this::activateReturned);
+    this.activeQueues = new ActiveQueues(gatedWorkloads::comesFirst);
     this.inadmissibleIndex =
         new InadmissibleIndex(
             upperBounds, forecastOrder.map(this::afterRepeatedPreemptors), !blockAdmission);
     this.podsReadyGate = new PodsReadyGate(blockAdmission);
-    this.context = context;
   }
 
   /**
@@ -112,7 +126,9 @@ public final class WaitingWorkloads {
     return new WaitingExport(
         cycle,
         rebuildDue ? activeQueues.export(names).withoutTrees() : activeQueues.export(names),
-        rebuildDue ? WaitingExport.InadmissibleExport.NONE : inadmissibleIndex.export(names),
+        rebuildDue
+            ? WaitingExport.InadmissibleExport.NONE
+            : gatedWorkloads.export(inadmissibleIndex.export(names), names),
         attemptPauses.export(),
         podsReadyGate.export(names),
         repeatedPreemptions.export());
@@ -127,6 +143,7 @@ public final class WaitingWorkloads {
     cycle = exported.cycle();
     activeQueues.restore(exported.activeQueues(), cycle, names);
     inadmissibleIndex.restore(exported.inadmissible(), names);
+    gatedWorkloads.restore(exported.inadmissible(), names);
     attemptPauses.restore(exported.attempts(), names);
     repeatedPreemptions.restore(exported.preemptions());
     exported.gate().ifPresent(rejected -> podsReadyGate.restore(rejected, names));
@@ -151,6 +168,10 @@ public final class WaitingWorkloads {
       // Nodes are there for all trees, and no head of this one takes part in a cycle.
       context.topologyTrees().forEach(activeQueues::activate);
     }
+  }
+
+  private void activateReturned(ClusterQueueCache queue) {
+    activeQueues.add(queue);
   }
 
   /** Activates a queue, whether its head blocks it or not: the head may try all flavors again. */
@@ -182,7 +203,7 @@ public final class WaitingWorkloads {
   /** Forgets a Workload that leaves its queue; to be called before it does. */
   public void forget(QueuedWorkload item) {
     attemptPauses.forget(item);
-    inadmissibleIndex.notReturned(item);
+    gatedWorkloads.notReturned(item);
   }
 
   /**
@@ -328,6 +349,7 @@ public final class WaitingWorkloads {
 
   private void releasedIn(QuotaNode node) {
     inadmissibleIndex.released(node);
+    gatedWorkloads.released(node.root());
     activeQueues.markChanged(node);
   }
 
@@ -342,9 +364,18 @@ public final class WaitingWorkloads {
     activeQueues.activateSkipped();
   }
 
+  /**
+   * Records that all held Workloads are about to be looked at: those that could start before others
+   * return first.
+   */
+  public void reconsidersAll() {
+    gatedWorkloads.returnAll();
+  }
+
   /** Records that the trees are rebuilt: their roots, shapes and quotas may be others. */
   public void treesRebuilt() {
     inadmissibleIndex.clear();
+    gatedWorkloads.clear();
     activeQueues.markAllChanged();
   }
 
@@ -360,12 +391,7 @@ public final class WaitingWorkloads {
     if (podsReadyGate.isClosed()) {
       return CycleHeads.none();
     }
-    inadmissibleIndex.requeueGated(
-        context::heldBack,
-        queueHead -> {
-          context.reconsider(queueHead);
-          activeQueues.add(queueHead.queue());
-        });
+    gatedWorkloads.look();
     requeue(cheaperWaits.changed(context::queue, this::quotaChangedSince));
     InadmissibleIndex.Candidates candidates = candidates();
     Map<ClusterQueueCache, QueuedWorkload> evaluated = heads(candidates);
@@ -376,7 +402,7 @@ public final class WaitingWorkloads {
   }
 
   private void evaluates(ClusterQueueCache queue, QueuedWorkload head) {
-    inadmissibleIndex.notReturned(head);
+    gatedWorkloads.notReturned(head);
     queue.pending().evaluates(head, cycle);
   }
 
@@ -413,6 +439,7 @@ public final class WaitingWorkloads {
     return podsReadyGate.isClosed()
         || (activeQueues.isEmpty()
             && !inadmissibleIndex.hasReleases()
+            && !gatedWorkloads.hasReleases()
             && !cheaperWaits.anyChanged(context::queue, this::quotaChangedSince));
   }
 
@@ -508,7 +535,7 @@ public final class WaitingWorkloads {
       case Waiting.Ineligible _ -> hold(queue, item, waiting.explanation());
       case Waiting.Gated _ -> {
         hold(queue, item, waiting.explanation());
-        inadmissibleIndex.gated(queue, item);
+        gatedWorkloads.add(queue, item);
       }
       case Waiting.Pausing _ -> {
         hold(queue, item, AttemptPauses.explanation(waiting.explanation(), queue.queueing()));
@@ -532,6 +559,7 @@ public final class WaitingWorkloads {
     if (queue.queueing().headBlocks()) {
       activeQueues.block(queue, item, waiting);
     } else {
+      gatedWorkloads.lacksQuota(queue, item.equivalenceClass());
       queue
           .pending()
           .markInadmissible(item.equivalenceClass(), waiting.explanation(), waiting.shortages());

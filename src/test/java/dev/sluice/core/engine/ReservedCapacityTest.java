@@ -166,6 +166,26 @@ class ReservedCapacityTest {
   }
 
   @Test
+  void thoseForWhomThereIsRoomStartOneAfterAnother() {
+    world.queue("q", "c", SchedulerFixture.quota("f", 20));
+    world.queue("b", "c", SchedulerFixture.quota("f", 0));
+    keep(reserved(8, false, from(0, 120)));
+    world.submit("first", "b", 12);
+    assertThat(world.admitted()).containsExactly("first");
+    for (int i = 0; i < 20; i++) {
+      world.submit("waits-" + i, "b", i % 2 == 0 ? 4 : 3);
+    }
+    assertThat(world.admitted()).isEmpty();
+
+    world.finish("first");
+    assertThat(world.admitted())
+        .as("4, 3, 4, and nobody asks for so little as the rest")
+        .containsExactly("waits-0", "waits-1", "waits-2");
+    world.finish("waits-1");
+    assertThat(world.admitted()).containsExactly("waits-3");
+  }
+
+  @Test
   void usersGetWhatIsKeptAndWhatTheyHaveIsNotKeptTwice() {
     world.queue("q", "", SchedulerFixture.quota("f", 10));
     keep(reserved(8, false, from(0, 120)));

@@ -1,0 +1,581 @@
+package dev.sluice.core.waiting;
+
+import dev.sluice.core.model.Explanation;
+import dev.sluice.core.model.LocalQueueId;
+import dev.sluice.core.queue.ClusterQueueCache;
+import dev.sluice.core.queue.EquivalenceClass;
+import dev.sluice.core.queue.QueuedWorkload;
+import dev.sluice.core.quota.QuotaNode;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.Iterator;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.function.BiConsumer;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Held Workloads that may start after a release of quota in their trees: a preemption gate is
+ * closed, a budget has too little left, or a reservation keeps what they would get. Before each
+ * cycle those return to their queues that may start. Where a queue has many of them it is enough
+ * that the first one returns, in queue order: a cycle evaluates one Workload of each queue, and the
+ * next one returns before the next cycle, unless it is held back by then. Confined to the scheduler
+ * thread.
+ */
+final class GatedWorkloads {
+
+  /** A held Workload. */
+  private static final class Gated {
+    private static final Comparator<Gated> BY_AGE =
+        Comparator.comparing(each -> each.workload, QueuedWorkload.BY_PRIORITY_AND_AGE);
+
+    private final QueuedWorkload workload;
+
+    /** How long it runs at most. */
+    private final long longest;
+
+    /** Whether it is held since the last release. */
+    private boolean since = true;
+
+    private @Nullable Gated older;
+    private @Nullable Gated younger;
+
+    private Gated(QueuedWorkload workload, long longest) {
+      this.workload = workload;
+      this.longest = longest;
+    }
+  }
+
+  /** Held members of a class that are of one LocalQueue: reservations treat them alike. */
+  private static final class Group {
+    private final EquivalenceClass equivalenceClass;
+
+    /** Whether they may return later, because only a reservation holds them. */
+    private final boolean onlyReserved;
+
+    /** Those held since the last release. */
+    private final Set<Gated> since = new LinkedHashSet<>();
+
+    /** The oldest of those held before, each of which knows the next one. */
+    private @Nullable Gated oldest;
+
+    /** None of those held before runs shorter. */
+    private long shortest = Long.MAX_VALUE;
+
+    /**
+     * How long those may run at most that could start at all looks since the last release; {@link
+     * Long#MIN_VALUE} if none could.
+     */
+    private long mayStart = Long.MIN_VALUE;
+
+    /** None of those before it could start; null if none could at all. */
+    private @Nullable Gated first;
+
+    private Group(EquivalenceClass equivalenceClass, boolean onlyReserved) {
+      this.equivalenceClass = equivalenceClass;
+      this.onlyReserved = onlyReserved;
+    }
+
+    private void released() {
+      if (!since.isEmpty()) {
+        List<Gated> sorted = new ArrayList<>(since);
+        since.clear();
+        sorted.sort(Gated.BY_AGE);
+        Gated last = null;
+        for (Gated each : sorted) {
+          last = insert(each, last);
+        }
+      }
+      mayStart = Long.MAX_VALUE;
+      first = oldest;
+    }
+
+    /** Inserts one that is younger than {@code last}, and returns it. */
+    private Gated insert(Gated gated, @Nullable Gated last) {
+      Gated older = last;
+      Gated younger = last == null ? oldest : last.younger;
+      while (younger != null && Gated.BY_AGE.compare(younger, gated) < 0) {
+        older = younger;
+        younger = younger.younger;
+      }
+      gated.since = false;
+      gated.older = older;
+      gated.younger = younger;
+      if (older == null) {
+        oldest = gated;
+      } else {
+        older.younger = gated;
+      }
+      if (younger != null) {
+        younger.older = gated;
+      }
+      shortest = Math.min(shortest, gated.longest);
+      return gated;
+    }
+
+    private void limit(long longest) {
+      mayStart = Math.min(mayStart, longest);
+    }
+
+    private boolean isEmpty() {
+      return oldest == null && since.isEmpty();
+    }
+
+    /** The oldest one that could start so far. */
+    private @Nullable Gated first() {
+      Gated next = mayStart < shortest ? null : first;
+      while (next != null && next.longest > mayStart) {
+        // Those before it can't start either until the next release.
+        next = next.younger;
+      }
+      first = next;
+      if (next == null) {
+        mayStart = Long.MIN_VALUE;
+      }
+      return next;
+    }
+
+    private void drop(Gated gated) {
+      if (gated.since) {
+        since.remove(gated);
+        return;
+      }
+      Gated older = gated.older;
+      Gated younger = gated.younger;
+      if (first == gated) {
+        first = younger;
+      }
+      if (older == null) {
+        oldest = younger;
+      } else {
+        older.younger = younger;
+      }
+      if (younger != null) {
+        younger.older = older;
+      }
+      if (oldest == null) {
+        shortest = Long.MAX_VALUE;
+      }
+    }
+  }
+
+  private record GroupKey(
+      EquivalenceClass equivalenceClass, LocalQueueId localQueue, boolean onlyReserved) {}
+
+  /** Those of a quota tree. */
+  private static final class Tree {
+    private static final Comparator<ClusterQueueCache> BY_NAME =
+        Comparator.comparing(ClusterQueueCache::name);
+
+    private final Map<ClusterQueueCache, Map<GroupKey, Group>> queues = new TreeMap<>(BY_NAME);
+
+    /** Whether any is held since the last release. */
+    private boolean anySince;
+
+    /** Whether quota was released since the last look. */
+    private boolean released;
+  }
+
+  private record Place(ClusterQueueCache queue, GroupKey key, Gated gated) {}
+
+  private final WaitingWorkloads.CycleContext context;
+  private final Consumer<ClusterQueueCache> activation;
+  private final Map<QuotaNode, Tree> trees = new HashMap<>();
+  private final Map<QueuedWorkload, Place> places = new HashMap<>();
+
+  /** Roots of the trees of which some may start. */
+  private final Set<QuotaNode> open = new LinkedHashSet<>();
+
+  /** In how many trees quota was released since the last look. */
+  private int releases;
+
+  /** Whether it is found out who may start. */
+  private boolean looking;
+
+  /**
+   * Workloads that were gated, and have not been the head of a cycle since; none while nobody holds
+   * any back.
+   */
+  private final Map<QueuedWorkload, ClusterQueueCache> returned = new LinkedHashMap<>();
+
+  /**
+   * There are none yet.
+   *
+   * @param context what those that return depend on
+   * @param activation activates a queue whose head may have changed
+   */
+  GatedWorkloads(WaitingWorkloads.CycleContext context, Consumer<ClusterQueueCache> activation) {
+    this.context = context;
+    this.activation = activation;
+  }
+
+  /**
+   * Those that wait for a release, those that may start after one, and those that returned and
+   * weren't evaluated yet, as a value beside inadmissible classes.
+   */
+  WaitingExport.InadmissibleExport export(
+      WaitingExport.InadmissibleExport inadmissible, ExportedNames names) {
+    return new WaitingExport.InadmissibleExport(
+        inadmissible.trees(),
+        inadmissible.treesWithEvents(),
+        export(names, false),
+        export(names, true),
+        exportReturned(names));
+  }
+
+  private List<WaitingExport.GatedExport> export(ExportedNames names, boolean mayStart) {
+    List<WaitingExport.GatedExport> exported = new ArrayList<>();
+    places.forEach(
+        (workload, place) -> {
+          Group group = groupOf(place);
+          boolean starts =
+              group != null && place.gated.longest <= group.mayStart && !place.gated.since;
+          if (starts == mayStart && names.isQueued(workload)) {
+            exported.add(new WaitingExport.GatedExport(place.queue.name(), workload.id().uid()));
+          }
+        });
+    exported.sort(
+        Comparator.comparing(WaitingExport.GatedExport::clusterQueue)
+            .thenComparing(WaitingExport.GatedExport::uid));
+    return exported;
+  }
+
+  private List<WaitingExport.GatedExport> exportReturned(ExportedNames names) {
+    List<WaitingExport.GatedExport> exported = new ArrayList<>();
+    returned.forEach(
+        (workload, queue) -> {
+          if (names.isQueued(workload)) {
+            exported.add(new WaitingExport.GatedExport(queue.name(), workload.id().uid()));
+          }
+        });
+    return exported;
+  }
+
+  /** Takes a state over, where there is none. */
+  void restore(WaitingExport.InadmissibleExport exported, ExportedNames names) {
+    restore(exported.ungated(), names, this::add);
+    List<QuotaNode> roots = List.copyOf(trees.keySet());
+    roots.forEach(this::released);
+    restore(exported.gated(), names, this::add);
+    restore(exported.returned(), names, (queue, workload) -> returned.put(workload, queue));
+  }
+
+  private static void restore(
+      List<WaitingExport.GatedExport> exported,
+      ExportedNames names,
+      BiConsumer<ClusterQueueCache, QueuedWorkload> action) {
+    for (WaitingExport.GatedExport each : exported) {
+      ClusterQueueCache queue = names.queue(each.clusterQueue());
+      QueuedWorkload workload = names.queued(each.uid());
+      if (queue != null && workload != null) {
+        action.accept(queue, workload);
+      }
+    }
+  }
+
+  /** Adds a held Workload, which returns after any release of quota in its tree if it may start. */
+  void add(ClusterQueueCache queue, QueuedWorkload workload) {
+    remove(workload);
+    Explanation reason = workload.explanation();
+    boolean onlyReserved =
+        reason != null
+            && reason.detail().startsWith(Explanation.CAPACITY_RESERVED)
+            && workload.equivalenceClass().shape().slice().isEmpty();
+    GroupKey key = new GroupKey(workload.equivalenceClass(), workload.localQueue(), onlyReserved);
+    Gated gated = new Gated(workload, context.longest(workload));
+    Tree tree = trees.computeIfAbsent(queue.node().root(), any -> new Tree());
+    tree.queues
+        .computeIfAbsent(queue, any -> new LinkedHashMap<>())
+        .computeIfAbsent(key, any -> new Group(workload.equivalenceClass(), onlyReserved))
+        .since
+        .add(gated);
+    tree.anySince = true;
+    places.put(workload, new Place(queue, key, gated));
+  }
+
+  private void remove(QueuedWorkload workload) {
+    Place place = places.remove(workload);
+    Group group = place == null ? null : groupOf(place);
+    if (place != null && group != null) {
+      group.drop(place.gated);
+    }
+  }
+
+  private Collection<Group> groupsOf(ClusterQueueCache queue) {
+    Tree tree = trees.get(queue.node().root());
+    return tree == null ? List.of() : tree.queues.getOrDefault(queue, Map.of()).values();
+  }
+
+  private @Nullable Group groupOf(Place place) {
+    Tree tree = trees.get(place.queue.node().root());
+    return tree == null ? null : tree.queues.getOrDefault(place.queue, Map.of()).get(place.key);
+  }
+
+  /** Records that quota was released in the tree with a root. */
+  void released(QuotaNode rootNode) {
+    Tree tree = trees.get(rootNode);
+    if (tree == null) {
+      return;
+    }
+    if (!tree.released) {
+      returnAll(tree);
+      tree.released = true;
+      releases++;
+      open.add(rootNode);
+    } else if (!tree.anySince) {
+      return;
+    }
+    tree.anySince = false;
+    tree.queues.values().forEach(groups -> groups.values().forEach(Group::released));
+  }
+
+  /** Whether quota was released in any tree since the last look. */
+  boolean hasReleases() {
+    return releases > 0;
+  }
+
+  /** Records that a Workload is the head of a cycle, or leaves its queue. */
+  void notReturned(QueuedWorkload workload) {
+    if (!places.isEmpty()) {
+      remove(workload);
+    }
+    if (!returned.isEmpty()) {
+      returned.remove(workload);
+    }
+  }
+
+  /**
+   * Returns Workloads to their queues that are still held, and in whose trees quota was released.
+   * Those that can't start either, and those that could then and can't any more, wait for another
+   * release. Called before each cycle.
+   */
+  void look() {
+    if (open.isEmpty() && returned.isEmpty()) {
+      return;
+    }
+    looking = true;
+    returned.entrySet().removeIf(each -> each.getValue().pending().isHeld(each.getKey()));
+    Optional<HeldBack> heldBack = context.heldBack(asked());
+    returned
+        .entrySet()
+        .removeIf(
+            each ->
+                heldBack.isEmpty() || holdsAgain(each.getValue(), each.getKey(), heldBack.get()));
+    Iterator<QuotaNode> roots = open.iterator();
+    while (roots.hasNext()) {
+      QuotaNode rootNode = roots.next();
+      Tree tree = trees.get(rootNode);
+      if (tree == null || !look(rootNode, tree, heldBack)) {
+        roots.remove();
+      }
+    }
+    releases = 0;
+    looking = false;
+  }
+
+  /** One of each group that may start, and those that returned. */
+  private List<QueueHead> asked() {
+    List<QueueHead> heads = new ArrayList<>();
+    returned.forEach((workload, queue) -> heads.add(new QueueHead(queue, workload)));
+    for (QuotaNode rootNode : open) {
+      Tree tree = trees.get(rootNode);
+      if (tree != null) {
+        tree.queues.forEach(
+            (queue, groups) -> {
+              groups.values().removeIf(Group::isEmpty);
+              for (Group group : groups.values()) {
+                Gated first = firstHeld(queue, group);
+                if (first != null) {
+                  heads.add(new QueueHead(queue, first.workload));
+                }
+              }
+            });
+      }
+    }
+    return heads;
+  }
+
+  /** The first one that could start so far, without those that aren't held any more. */
+  private @Nullable Gated firstHeld(ClusterQueueCache queue, Group group) {
+    Gated first = group.first();
+    while (first != null && !queue.pending().isHeld(first.workload)) {
+      forget(group, first);
+      first = group.first();
+    }
+    return first;
+  }
+
+  private void forget(Group group, Gated gated) {
+    group.drop(gated);
+    places.remove(gated.workload);
+  }
+
+  private boolean holdsAgain(ClusterQueueCache queue, QueuedWorkload workload, HeldBack heldBack) {
+    if (!heldBack.isHeldBack(workload)) {
+      return false;
+    }
+    queue.pending().hold(workload, heldBack.explanation(workload));
+    add(queue, workload);
+    return true;
+  }
+
+  /** Looks at a tree; returns whether some of it may start that are still held. */
+  private boolean look(QuotaNode rootNode, Tree tree, Optional<HeldBack> heldBack) {
+    tree.released = false;
+    boolean mayReturnLater = heldBack.isPresent() && context.mayReturnLater(rootNode);
+    boolean left = false;
+    for (Map.Entry<ClusterQueueCache, Map<GroupKey, Group>> each : tree.queues.entrySet()) {
+      ClusterQueueCache queue = each.getKey();
+      boolean firstOnly = mayReturnLater && isInPlainOrder(queue);
+      boolean any = false;
+      for (Group group : each.getValue().values()) {
+        Gated first = firstHeld(queue, group);
+        if (first != null) {
+          any = true;
+          long mayStart =
+              heldBack.isPresent() ? heldBack.get().longest(first.workload) : Long.MAX_VALUE;
+          group.limit(mayStart);
+          if (!firstOnly || !group.onlyReserved) {
+            returnAll(queue, group, heldBack.isPresent());
+          }
+        }
+      }
+      if (any) {
+        left |= returnFirst(queue, each.getValue().values());
+        activation.accept(queue);
+      }
+    }
+    return left;
+  }
+
+  /** Whether the order of those in line depends on nothing but themselves. */
+  private static boolean isInPlainOrder(ClusterQueueCache queue) {
+    return !queue.queueing().headBlocks()
+        && !queue.queueing().backsOff()
+        && !queue.pending().isOrderedByUsage()
+        && !queue.pending().isPreemptorHeld();
+  }
+
+  private void returnAll(ClusterQueueCache queue, Group group, boolean mayBeHeld) {
+    for (Gated first = firstHeld(queue, group); first != null; first = firstHeld(queue, group)) {
+      returns(queue, group, first, mayBeHeld);
+    }
+  }
+
+  private void returns(ClusterQueueCache queue, Group group, Gated gated, boolean mayBeHeld) {
+    forget(group, gated);
+    context.reconsider(new QueueHead(queue, gated.workload));
+    if (mayBeHeld) {
+      returned.put(gated.workload, queue);
+    }
+  }
+
+  /**
+   * Returns the first in queue order that may start, unless another Workload comes before it;
+   * returns whether more may start.
+   */
+  private boolean returnFirst(ClusterQueueCache queue, Collection<Group> groups) {
+    while (true) {
+      Group firstGroup = null;
+      Gated first = null;
+      boolean more = false;
+      for (Group group : groups) {
+        Gated each = firstHeld(queue, group);
+        if (each == null) {
+          continue;
+        }
+        if (group.equivalenceClass.explanation() != null) {
+          // They don't wait in line, but for what their class lacks.
+          returnAll(queue, group, true);
+          continue;
+        }
+        more |= first != null;
+        if (first == null || queue.pending().isBefore(each.workload, first.workload)) {
+          first = each;
+          firstGroup = group;
+        }
+      }
+      if (first == null || firstGroup == null) {
+        return false;
+      }
+      QueuedWorkload head = queue.pending().head();
+      if (head != null && !queue.pending().isBefore(first.workload, head)) {
+        return true;
+      }
+      returns(queue, firstGroup, first, true);
+      if (!queue.pending().isHeld(first.workload)) {
+        return more || firstHeld(queue, firstGroup) != null;
+      }
+    }
+  }
+
+  /**
+   * Whether one that could start at the last look comes before all in line: the next cycle may
+   * evaluate it.
+   */
+  boolean comesFirst(ClusterQueueCache queue) {
+    if (isLeft(queue)) {
+      QueuedWorkload head = queue.pending().head();
+      for (Group group : groupsOf(queue)) {
+        Gated first = firstHeld(queue, group);
+        if (first != null && (head == null || queue.pending().isBefore(first.workload, head))) {
+          return true;
+        }
+      }
+    }
+    return false;
+  }
+
+  /** Returns those of a class that could start at the last look: none of them fits. */
+  void lacksQuota(ClusterQueueCache queue, EquivalenceClass equivalenceClass) {
+    if (isLeft(queue)) {
+      for (Group group : groupsOf(queue)) {
+        if (group.equivalenceClass == equivalenceClass) {
+          returnAll(queue, group, true);
+        }
+      }
+    }
+  }
+
+  /** Whether some of its tree may be left that could start at the last look. */
+  private boolean isLeft(ClusterQueueCache queue) {
+    QuotaNode rootNode = queue.node().root();
+    return !looking
+        && !open.isEmpty()
+        && open.contains(rootNode)
+        && trees.get(rootNode) instanceof Tree tree
+        && !tree.released;
+  }
+
+  /** Returns all that could start at the last look: something happens that all of them hear of. */
+  void returnAll() {
+    for (QuotaNode rootNode : open) {
+      Tree tree = trees.get(rootNode);
+      if (tree != null && !tree.released) {
+        returnAll(tree);
+      }
+    }
+  }
+
+  private void returnAll(Tree tree) {
+    tree.queues.forEach(
+        (queue, groups) -> groups.values().forEach(group -> returnAll(queue, group, true)));
+  }
+
+  /** Forgets all, before the trees are rebuilt. */
+  void clear() {
+    trees.clear();
+    places.clear();
+    open.clear();
+    releases = 0;
+    returned.clear();
+  }
+}
