@@ -97,7 +97,10 @@ class PreemptionAgainstReferenceTest {
 
   @Test
   void manyThatAreHeldStartInTheSameOrderWhereWorkloadsArePreempted() {
-    play("many held and preemption", 8_000, (seed, length) -> HeldWorld.steps(seed, length, true));
+    play(
+        "many held for reservations, and preemption",
+        8_000,
+        (seed, length) -> HeldWorld.steps(seed, length, true));
   }
 
   @Test

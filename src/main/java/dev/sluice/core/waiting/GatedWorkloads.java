@@ -45,8 +45,8 @@ final class GatedWorkloads {
     /** Whether it is held since the last release. */
     private boolean since = true;
 
-    private @Nullable Gated older;
-    private @Nullable Gated younger;
+    private @Nullable Gated olderGated;
+    private @Nullable Gated youngerGated;
 
     private Gated(QueuedWorkload workload, long longest) {
       this.workload = workload;
@@ -65,7 +65,7 @@ final class GatedWorkloads {
     private final Set<Gated> since = new LinkedHashSet<>();
 
     /** The oldest of those held before, each of which knows the next one. */
-    private @Nullable Gated oldest;
+    private @Nullable Gated oldestGated;
 
     /** None of those held before runs shorter. */
     private long shortest = Long.MAX_VALUE;
@@ -95,27 +95,27 @@ final class GatedWorkloads {
         }
       }
       mayStart = Long.MAX_VALUE;
-      first = oldest;
+      first = oldestGated;
     }
 
     /** Inserts one that is younger than {@code last}, and returns it. */
     private Gated insert(Gated gated, @Nullable Gated last) {
-      Gated older = last;
-      Gated younger = last == null ? oldest : last.younger;
-      while (younger != null && Gated.BY_AGE.compare(younger, gated) < 0) {
-        older = younger;
-        younger = younger.younger;
+      Gated olderGated = last;
+      Gated youngerGated = last == null ? oldestGated : last.youngerGated;
+      while (youngerGated != null && Gated.BY_AGE.compare(youngerGated, gated) < 0) {
+        olderGated = youngerGated;
+        youngerGated = youngerGated.youngerGated;
       }
       gated.since = false;
-      gated.older = older;
-      gated.younger = younger;
-      if (older == null) {
-        oldest = gated;
+      gated.olderGated = olderGated;
+      gated.youngerGated = youngerGated;
+      if (olderGated == null) {
+        oldestGated = gated;
       } else {
-        older.younger = gated;
+        olderGated.youngerGated = gated;
       }
-      if (younger != null) {
-        younger.older = gated;
+      if (youngerGated != null) {
+        youngerGated.olderGated = gated;
       }
       shortest = Math.min(shortest, gated.longest);
       return gated;
@@ -126,7 +126,7 @@ final class GatedWorkloads {
     }
 
     private boolean isEmpty() {
-      return oldest == null && since.isEmpty();
+      return oldestGated == null && since.isEmpty();
     }
 
     /** The oldest one that could start so far. */
@@ -134,7 +134,7 @@ final class GatedWorkloads {
       Gated next = mayStart < shortest ? null : first;
       while (next != null && next.longest > mayStart) {
         // Those before it can't start either until the next release.
-        next = next.younger;
+        next = next.youngerGated;
       }
       first = next;
       if (next == null) {
@@ -148,20 +148,20 @@ final class GatedWorkloads {
         since.remove(gated);
         return;
       }
-      Gated older = gated.older;
-      Gated younger = gated.younger;
+      Gated olderGated = gated.olderGated;
+      Gated youngerGated = gated.youngerGated;
       if (first == gated) {
-        first = younger;
+        first = youngerGated;
       }
-      if (older == null) {
-        oldest = younger;
+      if (olderGated == null) {
+        oldestGated = youngerGated;
       } else {
-        older.younger = younger;
+        olderGated.youngerGated = youngerGated;
       }
-      if (younger != null) {
-        younger.older = older;
+      if (youngerGated != null) {
+        youngerGated.olderGated = olderGated;
       }
-      if (oldest == null) {
+      if (oldestGated == null) {
         shortest = Long.MAX_VALUE;
       }
     }
@@ -260,12 +260,13 @@ final class GatedWorkloads {
   }
 
   /** Takes a state over, where there is none. */
-  void restore(WaitingExport.InadmissibleExport exported, ExportedNames names) {
-    restore(exported.ungated(), names, this::add);
+  void restore(WaitingExport.InadmissibleExport inadmissibleExport, ExportedNames names) {
+    restore(inadmissibleExport.ungated(), names, this::add);
     List<QuotaNode> roots = List.copyOf(trees.keySet());
     roots.forEach(this::released);
-    restore(exported.gated(), names, this::add);
-    restore(exported.returned(), names, (queue, workload) -> returned.put(workload, queue));
+    restore(inadmissibleExport.gated(), names, this::add);
+    restore(
+        inadmissibleExport.returned(), names, (queue, workload) -> returned.put(workload, queue));
   }
 
   private static void restore(

@@ -172,7 +172,7 @@ class ReservedCapacityTest {
     keep(reserved(8, false, from(0, 120)));
     world.submit("first", "b", 12);
     assertThat(world.admitted()).containsExactly("first");
-    for (int i = 0; i < 20; i++) {
+    for (int i = 0; i < 10; i++) {
       world.submit("waits-" + i, "b", i % 2 == 0 ? 4 : 3);
     }
     assertThat(world.admitted()).isEmpty();
