@@ -225,7 +225,8 @@ final class StateOfTrees {
             inadmissible.treesWithEvents().stream().filter(isKept).toList(),
             keep(inadmissible.gated(), queues, WaitingExport.GatedExport::clusterQueue),
             keep(inadmissible.ungated(), queues, WaitingExport.GatedExport::clusterQueue),
-            keep(inadmissible.returned(), queues, WaitingExport.GatedExport::clusterQueue)),
+            keep(inadmissible.returned(), queues, WaitingExport.GatedExport::clusterQueue),
+            inadmissible.treesLookedAt().stream().filter(isKept).toList()),
         keep(all.attempts(), queues, WaitingExport.AttemptsExport::clusterQueue),
         all.gate(),
         keep(all.preemptions(), queues, WaitingExport.PreemptionExport::clusterQueue));

@@ -228,7 +228,11 @@ final class GatedWorkloads {
         inadmissible.treesWithEvents(),
         export(names, false),
         export(names, true),
-        exportReturned(names));
+        exportReturned(names),
+        open.stream()
+            .filter(rootNode -> trees.get(rootNode) instanceof Tree tree && !tree.released)
+            .map(ExportedNames::nameOf)
+            .toList());
   }
 
   private List<WaitingExport.GatedExport> export(ExportedNames names, boolean mayStart) {
@@ -264,6 +268,13 @@ final class GatedWorkloads {
     restore(inadmissibleExport.ungated(), names, this::add);
     List<QuotaNode> roots = List.copyOf(trees.keySet());
     roots.forEach(this::released);
+    for (WaitingExport.TreeRoot each : inadmissibleExport.treesLookedAt()) {
+      QuotaNode rootNode = names.root(each);
+      if (rootNode != null && trees.get(rootNode) instanceof Tree tree && tree.released) {
+        tree.released = false;
+        releases--;
+      }
+    }
     restore(inadmissibleExport.gated(), names, this::add);
     restore(
         inadmissibleExport.returned(), names, (queue, workload) -> returned.put(workload, queue));

@@ -137,6 +137,7 @@ final class InadmissibleIndex {
         treesWithEvents.stream().map(ExportedNames::nameOf).toList(),
         List.of(),
         List.of(),
+        List.of(),
         List.of());
   }
 

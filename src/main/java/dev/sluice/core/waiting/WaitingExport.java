@@ -155,17 +155,20 @@ public record WaitingExport(
    *     closed, a budget has too little left, or a reservation keeps what they would get
    * @param ungated those in whose trees quota was released since, and that may start
    * @param returned those that came back then, and were the head of no cycle since
+   * @param treesLookedAt the trees of {@code ungated} that were looked at since the release
    */
   public record InadmissibleExport(
       List<TreeExport> trees,
       List<TreeRoot> treesWithEvents,
       List<GatedExport> gated,
       List<GatedExport> ungated,
-      List<GatedExport> returned) {
+      List<GatedExport> returned,
+      List<TreeRoot> treesLookedAt) {
 
     /** Nothing waits. */
     static final InadmissibleExport NONE =
-        new InadmissibleExport(List.of(), List.of(), List.of(), List.of(), List.of());
+        new InadmissibleExport(
+            List.of(), List.of(), List.of(), List.of(), List.of(), List.of());
 
     public InadmissibleExport {
       trees = List.copyOf(trees);
@@ -173,6 +176,7 @@ public record WaitingExport(
       gated = List.copyOf(gated);
       ungated = List.copyOf(ungated);
       returned = List.copyOf(returned);
+      treesLookedAt = List.copyOf(treesLookedAt);
     }
   }
 
