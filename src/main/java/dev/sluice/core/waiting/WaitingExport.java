@@ -167,8 +167,7 @@ public record WaitingExport(
 
     /** Nothing waits. */
     static final InadmissibleExport NONE =
-        new InadmissibleExport(
-            List.of(), List.of(), List.of(), List.of(), List.of(), List.of());
+        new InadmissibleExport(List.of(), List.of(), List.of(), List.of(), List.of(), List.of());
 
     public InadmissibleExport {
       trees = List.copyOf(trees);
