@@ -1,5 +1,7 @@
 package dev.sluice.testing;
 
+import dev.sluice.lab.audit.AuditedKind;
+import dev.sluice.lab.audit.ObjectChange;
 import dev.sluice.lab.controlplane.FakeNodes;
 import dev.sluice.lab.controlplane.NodeGroup;
 import io.fabric8.kubernetes.api.model.HasMetadata;
@@ -64,6 +66,20 @@ public final class TestCluster implements AutoCloseable {
   /** The events of the namespace. */
   public List<Event> events() {
     return client().events().v1().events().inNamespace(namespace()).list().getItems();
+  }
+
+  /**
+   * Of a history those changes that are of objects of this class: a control plane that tests share
+   * has objects of others, which may be half deleted.
+   */
+  public List<ObjectChange> own(List<ObjectChange> history) {
+    return history.stream()
+        .filter(
+            change ->
+                change.kind() == AuditedKind.CLUSTER_QUEUE
+                    ? change.object().at("/metadata/name").asText().endsWith(suffix)
+                    : change.object().at("/metadata/namespace").asText().equals(namespace()))
+        .toList();
   }
 
   /** The stem with the test's suffix: a name that no other test uses. */

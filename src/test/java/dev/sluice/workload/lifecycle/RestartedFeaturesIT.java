@@ -172,7 +172,7 @@ class RestartedFeaturesIT {
               .isEmpty();
         }
         assertThat(recorder.catchUp(LIMIT)).isTrue();
-        assertThat(Auditor.audit(recorder.history()).violations()).isEmpty();
+        assertThat(Auditor.audit(own.own(recorder.history())).violations()).isEmpty();
         assertThat(operator.stop()).isTrue();
       }
     } finally {

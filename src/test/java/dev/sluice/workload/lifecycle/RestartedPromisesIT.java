@@ -126,7 +126,7 @@ class RestartedPromisesIT {
           .doesNotStartWith("True");
       startsBefore(planned);
       assertThat(recorder.catchUp(LIMIT)).isTrue();
-      assertThat(Auditor.audit(recorder.history()).violations()).isEmpty();
+      assertThat(Auditor.audit(own.own(recorder.history())).violations()).isEmpty();
       assertThat(operator.stop()).isTrue();
     } finally {
       operator.close();
@@ -225,7 +225,7 @@ class RestartedPromisesIT {
           .startsWith("True");
       startsBefore(planned);
       assertThat(recorder.catchUp(LIMIT)).isTrue();
-      assertThat(Auditor.audit(recorder.history()).violations()).isEmpty();
+      assertThat(Auditor.audit(own.own(recorder.history())).violations()).isEmpty();
       assertThat(operator.stop()).isTrue();
     } finally {
       operator.close();
