@@ -6,28 +6,18 @@ import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 
-/**
- * The options of the Java machine: {@code jvm.options} for every process, and {@code
- * container.options} for the operator in its container besides.
- */
+/** The options of the Java machine that runs the operator: those of {@code jvm.options}. */
 public final class JvmOptions {
+
+  private static final String FILE = "jvm.options";
 
   private JvmOptions() {}
 
-  /** The options of every process in the order of the file, one element each. */
+  /** The options in the order of the file, one element each. */
   public static List<String> all() {
-    return of("jvm.options");
-  }
-
-  /** The further options of the operator in its container, one element each. */
-  public static List<String> container() {
-    return of("container.options");
-  }
-
-  private static List<String> of(String file) {
-    try (InputStream in = JvmOptions.class.getResourceAsStream(file)) {
+    try (InputStream in = JvmOptions.class.getResourceAsStream(FILE)) {
       if (in == null) {
-        throw new IllegalStateException(file + " is missing beside " + JvmOptions.class);
+        throw new IllegalStateException(FILE + " is missing beside " + JvmOptions.class);
       }
       return new String(in.readAllBytes(), StandardCharsets.UTF_8)
           .lines()

@@ -34,23 +34,6 @@ class SingleSourceTest {
     assertThat(text).doesNotContain(JvmOptions.all());
   }
 
-  /** The image and the operators of the laboratory run with the same further options. */
-  @ParameterizedTest
-  @ValueSource(strings = {"Containerfile", "tools/image/build"})
-  void theOptionsOfTheContainerAreNamedOnce(String image) throws IOException {
-    String text = Files.readString(Path.of(image));
-
-    assertThat(text)
-        .contains(
-            "src/main/resources/dev/sluice/app/container.options",
-            "\"@/opt/sluice/jvm.options\", \"@/opt/sluice/container.options\"");
-    assertThat(text).doesNotContain(JvmOptions.container());
-    assertThat(JvmOptions.container())
-        .isNotEmpty()
-        .doesNotContainAnyElementsOf(JvmOptions.all())
-        .allSatisfy(option -> assertThat(option).startsWith("-").doesNotContain(" "));
-  }
-
   @Test
   void testsRunWithTheOptions() throws IOException {
     assertThat(Files.readString(Path.of("pom.xml")))

@@ -113,7 +113,6 @@ final class ShippedOperator implements AutoCloseable {
     List<String> command = new ArrayList<>();
     command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
     command.addAll(JvmOptions.all());
-    command.addAll(JvmOptions.container());
     command.addAll(List.of("-cp", System.getProperty("java.class.path"), Main.class.getName()));
     command.add("operator");
     command.addAll(

@@ -26,7 +26,8 @@ import picocli.CommandLine.Spec;
 @Command(
     name = "train-cache",
     description = {
-      "Makes the ahead-of-time cache of the operator: its loaded and linked classes.",
+      "Makes the ahead-of-time cache of the operator: its loaded and linked classes, and the"
+          + " profiles of its methods.",
       "An operator of its own runs through a scenario in a control plane of its own. What it used"
           + " is recorded, and the cache is made from that. It is good for the same jar, Java"
           + " machine and collector."
@@ -118,7 +119,6 @@ public final class TrainCacheCommand implements Callable<Integer> {
     List<String> command = new ArrayList<>();
     command.add(JavaCommand.java());
     command.addAll(JvmOptions.all());
-    command.addAll(JvmOptions.container());
     command.addAll(
         List.of("-XX:AOTMode=create", "-XX:AOTConfiguration=" + record, "-XX:AOTCache=" + cache));
     command.addAll(List.of("-cp", OperatorProcess.classPath()));

@@ -180,12 +180,11 @@ public final class OperatorProcess implements AutoCloseable {
   }
 
   /**
-   * What the image has, and the collector and the heap that the machine chooses in a container with
-   * the memory limit of the chart, unless the options choose a collector.
+   * The collector and the heap that the machine chooses in a container with the memory limit of the
+   * chart, unless the options choose a collector.
    */
   static List<String> container(List<String> options) {
-    List<String> chosen = new ArrayList<>(JvmOptions.container());
-    chosen.addAll(List.of("-XX:MaxRAM=1g", "-XX:MaxRAMPercentage=50"));
+    List<String> chosen = new ArrayList<>(List.of("-XX:MaxRAM=1g", "-XX:MaxRAMPercentage=50"));
     if (options.stream().noneMatch(option -> option.matches("-XX:\\+Use\\w+GC"))) {
       chosen.add("-XX:+UseSerialGC");
     }
