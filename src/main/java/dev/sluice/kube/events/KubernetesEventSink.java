@@ -1,18 +1,17 @@
 package dev.sluice.kube.events;
 
-import com.fasterxml.jackson.databind.node.JsonNodeFactory;
-import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.fabric8.kubernetes.api.model.events.v1.Event;
 import io.fabric8.kubernetes.api.model.events.v1.EventSeries;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.http.HttpRequest;
 import io.fabric8.kubernetes.client.http.HttpResponse;
 import java.time.Duration;
+import java.util.Map;
 import java.util.concurrent.TimeUnit;
 
 /**
  * Writes events to the API server. Events are half of the writes of a Job, and nobody reads what
- * the API server answers to them: the requests are put together by hand, and answers aren't parsed.
+ * the API server answers to them: the answers aren't parsed.
  */
 public final class KubernetesEventSink implements EventSink {
 
@@ -29,15 +28,13 @@ public final class KubernetesEventSink implements EventSink {
 
   @Override
   public void create(Event event) {
-    send("POST", collection(event), JSON, json(event));
+    send("POST", collection(event), JSON, event);
   }
 
   @Override
   public void update(Event event, EventSeries series) {
-    ObjectNode patch = JsonNodeFactory.instance.objectNode();
-    patch.set("series", json(series));
     String path = collection(event) + "/" + event.getMetadata().getName();
-    send("PATCH", path, MERGE_PATCH, patch);
+    send("PATCH", path, MERGE_PATCH, Map.of("series", series));
   }
 
   private String collection(Event event) {
@@ -46,7 +43,7 @@ public final class KubernetesEventSink implements EventSink {
             client.getMasterUrl(), event.getApiVersion(), event.getMetadata().getNamespace());
   }
 
-  private void send(String method, String uri, String contentType, ObjectNode body) {
+  private void send(String method, String uri, String contentType, Object body) {
     HttpRequest request =
         client
             .getHttpClient()
@@ -54,43 +51,11 @@ public final class KubernetesEventSink implements EventSink {
             .uri(uri)
             .header("Accept", JSON)
             .timeout(LIMIT.toMillis(), TimeUnit.MILLISECONDS)
-            .method(method, contentType, body.toString())
+            .method(method, contentType, client.getKubernetesSerialization().asJson(body))
             .build();
     HttpResponse<byte[]> answer = client.getHttpClient().sendAsync(request, byte[].class).join();
     if (!answer.isSuccessful()) {
       throw new IllegalStateException("the API server answered " + answer.code());
     }
-  }
-
-  private static ObjectNode json(Event event) {
-    ObjectNode json = JsonNodeFactory.instance.objectNode();
-    json.put("apiVersion", event.getApiVersion()).put("kind", event.getKind());
-    json.putObject("metadata")
-        .put("name", event.getMetadata().getName())
-        .put("namespace", event.getMetadata().getNamespace());
-    json.put("eventTime", event.getEventTime().getTime())
-        .put("reportingController", event.getReportingController())
-        .put("reportingInstance", event.getReportingInstance())
-        .put("action", event.getAction())
-        .put("reason", event.getReason())
-        .put("type", event.getType())
-        .put("note", event.getNote());
-    json.putObject("regarding")
-        .put("apiVersion", event.getRegarding().getApiVersion())
-        .put("kind", event.getRegarding().getKind())
-        .put("namespace", event.getRegarding().getNamespace())
-        .put("name", event.getRegarding().getName())
-        .put("uid", event.getRegarding().getUid());
-    if (event.getSeries() != null) {
-      json.set("series", json(event.getSeries()));
-    }
-    return json;
-  }
-
-  private static ObjectNode json(EventSeries series) {
-    return JsonNodeFactory.instance
-        .objectNode()
-        .put("count", series.getCount())
-        .put("lastObservedTime", series.getLastObservedTime().getTime());
   }
 }
