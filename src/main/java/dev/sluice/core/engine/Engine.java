@@ -190,6 +190,7 @@ public final class Engine {
     specRegistry.restoreTrees(state);
     usageLedger.restore(state);
     workloads.restoreQueues(state);
+    // First the bounds: held Workloads are kept with theirs.
     plannedStarts.restore(
         state.workloads().backfill(),
         tree -> new Names().root(new WaitingExport.TreeRoot(tree.root(), tree.ofQueue())));

@@ -206,6 +206,7 @@ final class StateOfTrees {
     WaitingExport all = state.waiting();
     WaitingExport.ActiveQueuesExport active = all.activeQueues();
     WaitingExport.InadmissibleExport inadmissible = all.inadmissible();
+    WaitingExport.GatedWorkloadsExport gatedWorkloads = all.gatedWorkloads();
     Predicate<WaitingExport.TreeRoot> isKept = root -> roots.contains(root.name());
     return new WaitingExport(
         all.cycle(),
@@ -222,11 +223,12 @@ final class StateOfTrees {
                 active.skipped().changed().stream().filter(isKept).toList())),
         new WaitingExport.InadmissibleExport(
             inadmissible.trees().stream().filter(each -> isKept.test(each.root())).toList(),
-            inadmissible.treesWithEvents().stream().filter(isKept).toList(),
-            keep(inadmissible.gated(), queues, WaitingExport.GatedExport::clusterQueue),
-            keep(inadmissible.ungated(), queues, WaitingExport.GatedExport::clusterQueue),
-            keep(inadmissible.returned(), queues, WaitingExport.GatedExport::clusterQueue),
-            inadmissible.treesLookedAt().stream().filter(isKept).toList()),
+            inadmissible.treesWithEvents().stream().filter(isKept).toList()),
+        new WaitingExport.GatedWorkloadsExport(
+            keep(gatedWorkloads.gated(), queues, WaitingExport.GatedExport::clusterQueue),
+            keep(gatedWorkloads.ungated(), queues, WaitingExport.GatedExport::clusterQueue),
+            keep(gatedWorkloads.returned(), queues, WaitingExport.GatedExport::clusterQueue),
+            gatedWorkloads.treesLookedAt().stream().filter(isKept).toList()),
         keep(all.attempts(), queues, WaitingExport.AttemptsExport::clusterQueue),
         all.gate(),
         keep(all.preemptions(), queues, WaitingExport.PreemptionExport::clusterQueue));

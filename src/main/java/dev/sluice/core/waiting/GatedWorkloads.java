@@ -219,13 +219,10 @@ final class GatedWorkloads {
 
   /**
    * Those that wait for a release, those that may start after one, and those that returned and
-   * weren't evaluated yet, as a value beside inadmissible classes.
+   * weren't evaluated yet, as a value.
    */
-  WaitingExport.InadmissibleExport export(
-      WaitingExport.InadmissibleExport inadmissible, ExportedNames names) {
-    return new WaitingExport.InadmissibleExport(
-        inadmissible.trees(),
-        inadmissible.treesWithEvents(),
+  WaitingExport.GatedWorkloadsExport export(ExportedNames names) {
+    return new WaitingExport.GatedWorkloadsExport(
         export(names, false),
         export(names, true),
         exportReturned(names),
@@ -264,20 +261,20 @@ final class GatedWorkloads {
   }
 
   /** Takes a state over, where there is none. */
-  void restore(WaitingExport.InadmissibleExport inadmissibleExport, ExportedNames names) {
-    restore(inadmissibleExport.ungated(), names, this::add);
+  void restore(WaitingExport.GatedWorkloadsExport gatedWorkloadsExport, ExportedNames names) {
+    restore(gatedWorkloadsExport.ungated(), names, this::add);
     List<QuotaNode> roots = List.copyOf(trees.keySet());
     roots.forEach(this::released);
-    for (WaitingExport.TreeRoot each : inadmissibleExport.treesLookedAt()) {
+    for (WaitingExport.TreeRoot each : gatedWorkloadsExport.treesLookedAt()) {
       QuotaNode rootNode = names.root(each);
       if (rootNode != null && trees.get(rootNode) instanceof Tree tree && tree.released) {
         tree.released = false;
         releases--;
       }
     }
-    restore(inadmissibleExport.gated(), names, this::add);
+    restore(gatedWorkloadsExport.gated(), names, this::add);
     restore(
-        inadmissibleExport.returned(), names, (queue, workload) -> returned.put(workload, queue));
+        gatedWorkloadsExport.returned(), names, (queue, workload) -> returned.put(workload, queue));
   }
 
   private static void restore(

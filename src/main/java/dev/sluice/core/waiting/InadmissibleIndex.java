@@ -133,12 +133,7 @@ final class InadmissibleIndex {
                             .map(ClusterQueueInadmissibleIndex::export)
                             .toList())));
     return new WaitingExport.InadmissibleExport(
-        exported,
-        treesWithEvents.stream().map(ExportedNames::nameOf).toList(),
-        List.of(),
-        List.of(),
-        List.of(),
-        List.of());
+        exported, treesWithEvents.stream().map(ExportedNames::nameOf).toList());
   }
 
   /** Takes a state over, into an empty index. */

@@ -14,6 +14,7 @@ import java.util.Optional;
  * @param cycle the number of the last cycle
  * @param activeQueues which queues the next cycle evaluates
  * @param inadmissible what inadmissible classes wait for
+ * @param gatedWorkloads the held Workloads that return after a release of quota
  * @param attempts the attempts in vain of queues whose strategy backs off
  * @param gate what closed the gate of ready pods; empty while that is open
  * @param preemptions who preempted whom lately, the earliest first
@@ -22,6 +23,7 @@ public record WaitingExport(
     long cycle,
     ActiveQueuesExport activeQueues,
     InadmissibleExport inadmissible,
+    GatedWorkloadsExport gatedWorkloads,
     List<AttemptsExport> attempts,
     Optional<RejectedExport> gate,
     List<PreemptionExport> preemptions) {
@@ -147,31 +149,42 @@ public record WaitingExport(
   public record SkippedQueue(String clusterQueue, Optional<String> member) {}
 
   /**
-   * The state of {@link InadmissibleIndex} and of {@link GatedWorkloads}.
+   * The state of {@link InadmissibleIndex}.
    *
    * @param trees what the classes of each tree wait for
    * @param treesWithEvents the trees in which a class may fit
+   */
+  public record InadmissibleExport(List<TreeExport> trees, List<TreeRoot> treesWithEvents) {
+
+    /** Nothing waits. */
+    static final InadmissibleExport NONE = new InadmissibleExport(List.of(), List.of());
+
+    public InadmissibleExport {
+      trees = List.copyOf(trees);
+      treesWithEvents = List.copyOf(treesWithEvents);
+    }
+  }
+
+  /**
+   * The state of {@link GatedWorkloads}.
+   *
    * @param gated Workloads that wait for a release of quota in their trees: a preemption gate is
    *     closed, a budget has too little left, or a reservation keeps what they would get
    * @param ungated those in whose trees quota was released since, and that may start
    * @param returned those that came back then, and were the head of no cycle since
    * @param treesLookedAt the trees of {@code ungated} that were looked at since the release
    */
-  public record InadmissibleExport(
-      List<TreeExport> trees,
-      List<TreeRoot> treesWithEvents,
+  public record GatedWorkloadsExport(
       List<GatedExport> gated,
       List<GatedExport> ungated,
       List<GatedExport> returned,
       List<TreeRoot> treesLookedAt) {
 
-    /** Nothing waits. */
-    static final InadmissibleExport NONE =
-        new InadmissibleExport(List.of(), List.of(), List.of(), List.of(), List.of(), List.of());
+    /** None is held. */
+    static final GatedWorkloadsExport NONE =
+        new GatedWorkloadsExport(List.of(), List.of(), List.of(), List.of());
 
-    public InadmissibleExport {
-      trees = List.copyOf(trees);
-      treesWithEvents = List.copyOf(treesWithEvents);
+    public GatedWorkloadsExport {
       gated = List.copyOf(gated);
       ungated = List.copyOf(ungated);
       returned = List.copyOf(returned);

@@ -126,9 +126,8 @@ public final class WaitingWorkloads {
     return new WaitingExport(
         cycle,
         rebuildDue ? activeQueues.export(names).withoutTrees() : activeQueues.export(names),
-        rebuildDue
-            ? WaitingExport.InadmissibleExport.NONE
-            : gatedWorkloads.export(inadmissibleIndex.export(names), names),
+        rebuildDue ? WaitingExport.InadmissibleExport.NONE : inadmissibleIndex.export(names),
+        rebuildDue ? WaitingExport.GatedWorkloadsExport.NONE : gatedWorkloads.export(names),
         attemptPauses.export(),
         podsReadyGate.export(names),
         repeatedPreemptions.export());
@@ -143,7 +142,7 @@ public final class WaitingWorkloads {
     cycle = exported.cycle();
     activeQueues.restore(exported.activeQueues(), cycle, names);
     inadmissibleIndex.restore(exported.inadmissible(), names);
-    gatedWorkloads.restore(exported.inadmissible(), names);
+    gatedWorkloads.restore(exported.gatedWorkloads(), names);
     attemptPauses.restore(exported.attempts(), names);
     repeatedPreemptions.restore(exported.preemptions());
     exported.gate().ifPresent(rejected -> podsReadyGate.restore(rejected, names));
