@@ -225,26 +225,28 @@ public final class EngineScenario {
     private QueueRules rules() {
       return switch (this) {
         case RULED ->
-            QueueRules.DEFAULT.withQuota(
-                QuotaRules.DEFAULT.withPreemption(
-                    new PreemptionRules(
-                        Optional.of(Duration.ofSeconds(20)),
-                        Optional.of(new PreemptionLimit(3, Duration.ofMinutes(5))),
-                        Optional.of(Duration.ofSeconds(2)),
-                        false)));
+            protecting(
+                Duration.ofSeconds(20),
+                new PreemptionLimit(3, Duration.ofMinutes(5)),
+                Duration.ofSeconds(2));
         case LENIENT ->
-            QueueRules.DEFAULT.withQuota(
-                QuotaRules.DEFAULT.withPreemption(
-                    new PreemptionRules(
-                        Optional.of(Duration.ofMillis(1)),
-                        Optional.of(new PreemptionLimit(100, Duration.ofSeconds(10))),
-                        Optional.of(Duration.ofMillis(1)),
-                        false)));
+            protecting(
+                Duration.ofMillis(1),
+                new PreemptionLimit(100, Duration.ofSeconds(10)),
+                Duration.ofMillis(1));
         case PLANNED ->
             QueueRules.DEFAULT.withBackfill(
                 Optional.of(new BackfillRules(1, UnknownRunTime.REFUSE)));
         default -> QueueRules.DEFAULT;
       };
+    }
+
+    private static QueueRules protecting(
+        Duration minRunTime, PreemptionLimit limit, Duration delay) {
+      return QueueRules.DEFAULT.withQuota(
+          QuotaRules.DEFAULT.withPreemption(
+              new PreemptionRules(
+                  Optional.of(minRunTime), Optional.of(limit), Optional.of(delay), false)));
     }
 
     private boolean preempts() {

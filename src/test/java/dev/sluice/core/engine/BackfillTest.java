@@ -424,14 +424,19 @@ class BackfillTest {
     assertThat(planned("b")).isEmpty();
   }
 
-  @Test
-  void aSliceIsPlannedWithAllThatItNeedsOnceTheOtherOneHasToEnd() {
+  /** Of a quota of 10, slice a has 4 for an hour, and another Workload so much for two hours. */
+  private void runsBesideASlice(int cpu) {
     strict(1, UnknownRunTime.REFUSE, SchedulerFixture.quota("f", 10));
     bound("a", RunBound.of(Duration.ofHours(1)));
     scheduler.submit("a", "q", slice("a", "", podSet("one", 4)), 0, 0);
-    submit("runs", 5, 1, Duration.ofHours(2));
+    submit("runs", cpu, 1, Duration.ofHours(2));
     assertThat(admitted()).containsExactly("a", "runs");
     written("a");
+  }
+
+  @Test
+  void aSliceIsPlannedWithAllThatItNeedsOnceTheOtherOneHasToEnd() {
+    runsBesideASlice(5);
     scheduler.submit("b", "q", slice("b", "a", podSet("one", 8)), 0, 2);
     assertThat(admitted()).isEmpty();
     assertThat(planned("b").orElseThrow().at()).isEqualTo(after(Duration.ofHours(2)));
@@ -439,12 +444,7 @@ class BackfillTest {
 
   @Test
   void aSliceThatGoesOnForTheOneThatItReplacesDoesNotTakeWhatThatLeaves() {
-    strict(1, UnknownRunTime.REFUSE, SchedulerFixture.quota("f", 10));
-    bound("a", RunBound.of(Duration.ofHours(1)));
-    scheduler.submit("a", "q", slice("a", "", podSet("one", 4)), 0, 0);
-    submit("runs", 4, 1, Duration.ofHours(2));
-    assertThat(admitted()).containsExactly("a", "runs");
-    written("a");
+    runsBesideASlice(4);
     submit("large", 5, 2, Duration.ofHours(1));
     bound("b", RunBound.of(Duration.ofHours(3)));
     scheduler.submit("b", "q", slice("b", "a", podSet("one", 5)), 0, 3);

@@ -146,13 +146,18 @@ class ReservedCapacityTest {
     assertThat(detail("three")).startsWith("CapacityReserved: held for CapacityReservation r");
   }
 
+  /** A Workload of queue b has what is left beside that which is kept of the quota of queue q. */
+  private void startsBesideAReservation(int quota, int kept, int cpu) {
+    world.queue("q", "c", SchedulerFixture.quota("f", quota));
+    world.queue("b", "c", SchedulerFixture.quota("f", 0));
+    keep(reserved(kept, false, from(0, 120)));
+    world.submit("first", "b", cpu);
+    assertThat(world.admitted()).containsExactly("first");
+  }
+
   @Test
   void thoseThatCameBackAreHeldAgainWhenAnotherTookTheRoom() {
-    world.queue("q", "c", SchedulerFixture.quota("f", 10));
-    world.queue("b", "c", SchedulerFixture.quota("f", 0));
-    keep(reserved(6, false, from(0, 120)));
-    world.submit("first", "b", 4);
-    assertThat(world.admitted()).containsExactly("first");
+    startsBesideAReservation(10, 6, 4);
     for (int i = 0; i < 20; i++) {
       world.submit("waits-" + i, "b", 4);
     }
@@ -167,11 +172,7 @@ class ReservedCapacityTest {
 
   @Test
   void thoseForWhomThereIsRoomStartOneAfterAnother() {
-    world.queue("q", "c", SchedulerFixture.quota("f", 20));
-    world.queue("b", "c", SchedulerFixture.quota("f", 0));
-    keep(reserved(8, false, from(0, 120)));
-    world.submit("first", "b", 12);
-    assertThat(world.admitted()).containsExactly("first");
+    startsBesideAReservation(20, 8, 12);
     for (int i = 0; i < 10; i++) {
       world.submit("waits-" + i, "b", i % 2 == 0 ? 4 : 3);
     }
