@@ -15,9 +15,9 @@ import org.slf4j.LoggerFactory;
  *
  * <p>The serial collector, which Java chooses in a small container, lets the old generation grow to
  * the largest heap that is allowed before it collects it: of 97 MiB only 44 were in use after 1,500
- * Jobs. Here it is collected when it has grown by a third since it was last collected, and the
- * system gets back what is free beyond a fifth. Other collectors do the same by themselves, and are
- * left alone.
+ * Jobs. Here it is collected when it has grown by a third since it was last collected, and with
+ * some collections the system gets back what is free beyond a fifth. Other collectors do the same
+ * by themselves, and are left alone.
  *
  * <p>Figures: docs/performance.md, "Memory of the process".
  */
