@@ -101,7 +101,7 @@ left=$(ls "$directory/state/sluice/control-planes" 2>/dev/null | grep . || true)
 told "Ctrl-C took all of it away"
 
 # A checkout gives directories new times; nothing is built for that.
-touch src/main/java src/main
+touch operator/src/main/java operator/src/main
 most=0 sum=0
 for _ in 1 2 3 4 5 6 7 8 9 10; do
   before=$(date +%s%3N)
