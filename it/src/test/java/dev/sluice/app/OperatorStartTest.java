@@ -77,7 +77,8 @@ class OperatorStartTest {
         false,
         true,
         "127.0.0.1",
-        Optional.empty());
+        Optional.empty(),
+        Path.of("none"));
   }
 
   private void assertNothingIsWritten(OperatorSettings settings, int taken) throws IOException {
@@ -181,7 +182,8 @@ class OperatorStartTest {
         false,
         false,
         options.webhookHost(),
-        options.webhookClientAuthority());
+        options.webhookClientAuthority(),
+        options.jobKinds());
   }
 
   private static PlayedApi.Answer answer(String path) {

@@ -251,6 +251,7 @@ class RegistrationsIT {
         false,
         false,
         "127.0.0.1",
-        Optional.empty());
+        Optional.empty(),
+        Path.of("none"));
   }
 }

@@ -218,7 +218,8 @@ class PreflightIT {
                   false,
                   false,
                   "127.0.0.1",
-                  Optional.empty()),
+                  Optional.empty(),
+                  Path.of("none")),
               ends::add)) {
         assertThat(operator).as("lacking rules are no reason to end").isNotNull();
         await("a look at the registrations after the start, a second one at the certificate")

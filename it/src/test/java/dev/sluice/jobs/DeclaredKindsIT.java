@@ -1,5 +1,6 @@
 package dev.sluice.jobs;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
@@ -14,12 +15,19 @@ import dev.sluice.testing.TestCluster;
 import io.fabric8.kubernetes.api.model.GenericKubernetesResource;
 import io.fabric8.kubernetes.client.dsl.base.PatchContext;
 import io.fabric8.kubernetes.client.dsl.base.PatchType;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.SecureRandom;
 import java.time.Duration;
 import java.util.List;
+import java.util.jar.JarEntry;
+import java.util.jar.JarOutputStream;
 import java.util.stream.Stream;
+import javax.tools.ToolProvider;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 
 /** A kind that nobody here knows is queued, from the moment that a JobKind declares it. */
 @ControlPlaneTest(exclusive = true, fresh = false)
@@ -127,6 +135,97 @@ class DeclaredKindsIT {
           .until(() -> !triedIsSuspended(cluster));
       assertThat(operator.stop()).isTrue();
     }
+  }
+
+  /** The example of the page is compiled as it stands there, and knows a kind of this group. */
+  @Test
+  void aKindOfAJarIsQueued(TestCluster cluster, @TempDir Path directory) throws IOException {
+    define(cluster);
+    Path kinds = jar(cluster, directory);
+    OperatorSettings settings = OperatorSettings.onFreePorts(new SecureRandom()).withShortLease();
+    try (OperatorProcess operator =
+        OperatorProcess.start(
+                "provided",
+                cluster.kubeconfig(),
+                settings,
+                Path.of("target", "operators"),
+                List.of("--job-kinds", kinds.toString()))
+            .awaitReady()) {
+      createQueue(cluster);
+      submit(cluster, "first", 2);
+      awaitStarted(cluster, "first", true);
+      assertThat(workload(cluster, "first").at("/spec/podSets/1/name").asText())
+          .isEqualTo("learner");
+      assertThat(
+              flow(cluster, "first").at("/spec/workers/0/template/spec/nodeSelector/pool").asText())
+          .isEqualTo("gold");
+      submit(cluster, "second", 2);
+      await("the second's Workload")
+          .atMost(LIMIT)
+          .until(() -> workload(cluster, "second").at("/status/conditions/0").isObject());
+      assertThat(flow(cluster, "second").at("/spec/suspend").asBoolean()).isTrue();
+
+      status(cluster, "first", "{'status': {'active': 3}}");
+      deactivate(cluster, "first");
+      awaitStarted(cluster, "first", false);
+      status(cluster, "first", "{'status': {'active': 0}}");
+      awaitStarted(cluster, "second", true);
+      status(
+          cluster,
+          "second",
+          "{'status': {'conditions': [{'type': 'Complete', 'status': 'True', 'message': 'done'}]}}");
+      await("the end")
+          .atMost(LIMIT)
+          .until(
+              () ->
+                  condition(workload(cluster, "second"), "Finished")
+                      .path("message")
+                      .asText()
+                      .equals("done"));
+
+      declare(cluster);
+      await("a declaration of the same kind to be refused")
+          .atMost(LIMIT)
+          .untilAsserted(
+              () ->
+                  assertThat(jobKind(cluster).at("/status/conditions/0/message").asText())
+                      .contains("jobs of this kind")
+                      .contains("are queued without it"));
+      assertThat(operator.stop()).isTrue();
+    }
+  }
+
+  /** A directory with a jar of the page's class. */
+  private static Path jar(TestCluster cluster, Path directory) throws IOException {
+    String page = Files.readString(Path.of("docs", "kinds-in-java.md"));
+    int begin = page.indexOf("```java\n") + "```java\n".length();
+    String source = page.substring(begin, page.indexOf("```", begin));
+    assertThat(source).contains("(\"example.org\"");
+    Path file = directory.resolve("FlowKind.java");
+    Files.writeString(file, source.replace("(\"example.org\"", "(\"" + group(cluster) + "\""));
+    ByteArrayOutputStream said = new ByteArrayOutputStream();
+    int code =
+        ToolProvider.getSystemJavaCompiler()
+            .run(
+                null,
+                said,
+                said,
+                "-proc:none",
+                "-cp",
+                System.getProperty("java.class.path"),
+                "-d",
+                directory.toString(),
+                file.toString());
+    assertThat(code).as(said.toString(UTF_8)).isZero();
+    Path kinds = Files.createDirectory(directory.resolve("kinds"));
+    try (JarOutputStream jar =
+        new JarOutputStream(Files.newOutputStream(kinds.resolve("flows.jar")))) {
+      jar.putNextEntry(new JarEntry("META-INF/services/dev.sluice.jobs.kind.JobIntegration"));
+      jar.write("org.example.flows.FlowKind\n".getBytes(UTF_8));
+      jar.putNextEntry(new JarEntry("org/example/flows/FlowKind.class"));
+      Files.copy(directory.resolve("org/example/flows/FlowKind.class"), jar);
+    }
+    return kinds;
   }
 
   /** Of three CPUs the driver takes one, and each learner another one. */

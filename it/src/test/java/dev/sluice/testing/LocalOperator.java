@@ -109,7 +109,8 @@ public final class LocalOperator implements AutoCloseable {
         false,
         !ofChart,
         HOST,
-        Optional.empty());
+        Optional.empty(),
+        Path.of("none"));
   }
 
   private void awaitReady(String name) {

@@ -44,6 +44,9 @@ public final class OperatorCommand implements Callable<Integer> {
 
   private static final int MISSING = 3;
 
+  /** Where the image has them. */
+  private static final String JOB_KINDS = "/opt/sluice/kinds";
+
   @Spec private CommandSpec spec = CommandSpec.create();
 
   @Mixin private KubeconfigOption kubeconfig = new KubeconfigOption();
@@ -86,6 +89,15 @@ public final class OperatorCommand implements Callable<Integer> {
   private @Nullable Path webhookClientAuthority;
 
   @Option(
+      names = "--job-kinds",
+      paramLabel = "DIRECTORY",
+      defaultValue = JOB_KINDS,
+      description =
+          "Jars in it provide further kinds of jobs; their code has all rights of the operator"
+              + " (${DEFAULT-VALUE}).")
+  private Path jobKinds = Path.of(JOB_KINDS);
+
+  @Option(
       names = "--log-level",
       paramLabel = "LEVEL",
       description = "How much is logged: " + LogLevels.ALLOWED + " (info).")
@@ -120,7 +132,8 @@ public final class OperatorCommand implements Callable<Integer> {
               dashboard,
               install,
               webhookHost,
-              Optional.ofNullable(webhookClientAuthority)));
+              Optional.ofNullable(webhookClientAuthority),
+              jobKinds));
     } catch (ConfigurationException e) {
       throw new ParameterException(spec.commandLine(), e.getMessage(), e);
     } catch (StartRequirements.MissingException | NoSuchFileException | KubeconfigException e) {

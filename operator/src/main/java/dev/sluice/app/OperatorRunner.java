@@ -1,5 +1,6 @@
 package dev.sluice.app;
 
+import dev.sluice.api.config.AddedJobKind;
 import dev.sluice.api.config.Configuration;
 import dev.sluice.api.config.ConfigurationException;
 import dev.sluice.api.config.ConfigurationLoader;
@@ -8,6 +9,7 @@ import dev.sluice.app.module.KubernetesClients;
 import dev.sluice.app.module.ProcessSettings;
 import dev.sluice.install.InstallManifests;
 import dev.sluice.install.Installer;
+import dev.sluice.jobs.kind.AddedKinds;
 import dev.sluice.kube.client.ConcurrentRequests;
 import dev.sluice.kube.reflect.ReadErrorLog;
 import dev.sluice.metrics.ApiRequestMetrics;
@@ -62,6 +64,7 @@ public final class OperatorRunner {
    * @param webhookHost where the API server reaches this process, when it runs outside of a cluster
    * @param webhookClientAuthority PEM file of the authorities of webhook clients; empty if they are
    *     not asked who they are
+   * @param jobKinds the directory of jars that provide kinds of jobs; it needn't exist
    */
   public record Options(
       Optional<Path> kubeconfig,
@@ -70,7 +73,8 @@ public final class OperatorRunner {
       boolean dashboard,
       boolean install,
       String webhookHost,
-      Optional<Path> webhookClientAuthority) {}
+      Optional<Path> webhookClientAuthority,
+      Path jobKinds) {}
 
   /**
    * Runs until the process is told to end, by SIGTERM or SIGINT, or has to.
@@ -237,9 +241,16 @@ public final class OperatorRunner {
       Configuration configurationOfFile,
       Connections connections,
       Consumer<String> end,
-      Consumer<String> again) {
+      Consumer<String> again)
+      throws IOException {
     KubernetesClient client = connections.client().get();
-    Configuration configuration = configurationOfFile.declaring(DeclaredKinds.read(client));
+    List<AddedJobKind> added =
+        new ArrayList<>(AddedKinds.provided(options.jobKinds(), DeclaredKinds.known(List.of())));
+    for (AddedJobKind each : added) {
+      LOG.info("kind={} provided=true", each.framework());
+    }
+    added.addAll(DeclaredKinds.read(client, DeclaredKinds.known(added)));
+    Configuration configuration = configurationOfFile.adding(added);
     Optional<String> url =
         inCluster(options)
             ? Optional.empty()

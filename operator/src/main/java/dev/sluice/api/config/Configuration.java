@@ -66,8 +66,8 @@ public record Configuration(
     Runs runs,
     String effective) {
 
-  /** The same, where the cluster declares these kinds of jobs. */
-  public Configuration declaring(List<DeclaredJobKind> kinds) {
+  /** The same with these kinds of jobs, which no file has. */
+  public Configuration adding(List<? extends AddedJobKind> kinds) {
     return new Configuration(
         namespace,
         webhook,
@@ -82,7 +82,7 @@ public record Configuration(
         internalCertManagement,
         waitForPodsReady,
         clientConnection,
-        integrations.declaring(kinds),
+        integrations.adding(kinds),
         multiKueue,
         fairSharing,
         admissionFairSharing,
@@ -389,15 +389,15 @@ public record Configuration(
    * @param frameworks names such as {@code batch/job}
    * @param externalFrameworks kinds managed by others, as Kind.version.group
    * @param labelKeysToCopy labels that a Workload takes from its job
-   * @param declared the kinds that JobKinds of the cluster declare; no file has them
+   * @param added the kinds that JobKinds of the cluster declare and jars provide; no file has them
    */
   public record Integrations(
       List<String> frameworks,
       List<String> externalFrameworks,
       List<String> labelKeysToCopy,
-      List<DeclaredJobKind> declared) {
+      List<AddedJobKind> added) {
 
-    private Integrations declaring(List<DeclaredJobKind> kinds) {
+    private Integrations adding(List<? extends AddedJobKind> kinds) {
       return new Integrations(
           Stream.concat(frameworks.stream(), kinds.stream().map(it -> it.framework())).toList(),
           externalFrameworks,

@@ -24,7 +24,8 @@ public record DeclaredJobKind(
     List<String> managedByField,
     String podLabel,
     List<PodSets> podSets,
-    Status status) {
+    Status status)
+    implements AddedJobKind {
 
   public DeclaredJobKind {
     suspendField = List.copyOf(suspendField);
@@ -32,7 +33,7 @@ public record DeclaredJobKind(
     podSets = List.copyOf(podSets);
   }
 
-  /** The name of the kind among the frameworks of the configuration. */
+  @Override
   public String framework() {
     return group() + "/" + kind.toLowerCase(Locale.ROOT);
   }

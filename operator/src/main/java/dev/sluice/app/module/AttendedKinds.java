@@ -7,7 +7,7 @@ import dev.sluice.api.config.KubeQueue;
 import dev.sluice.api.queueing.PreemptibleLabels;
 import dev.sluice.jobs.controller.Integration;
 import dev.sluice.jobs.controller.IntegrationRegistry;
-import dev.sluice.jobs.kind.DeclaredJob;
+import dev.sluice.jobs.kind.AddedKinds;
 import dev.sluice.jobs.kind.JobKind;
 import dev.sluice.jobs.kind.JobKindDescription;
 import dev.sluice.jobs.kinds.BuiltInIntegrations;
@@ -52,7 +52,7 @@ final class AttendedKinds implements Predicate<CachedWorkload> {
                 new IntegrationRegistry(all, configuration.integrations().frameworks(), gates)
                     .enabled().stream().map(Integration::kind),
                 Stream.concat(
-                    DeclaredJob.of(configuration).stream().map(JobKindDescription::kind),
+                    AddedKinds.of(configuration).stream().map(JobKindDescription::kind),
                     configuration.kubeQueue().enabled()
                         ? ofKubeQueue(configuration)
                         : Stream.empty()))

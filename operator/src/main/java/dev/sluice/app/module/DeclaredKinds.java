@@ -4,11 +4,13 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.MissingNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.sluice.api.ApiVersions;
+import dev.sluice.api.config.AddedJobKind;
 import dev.sluice.api.config.DeclaredJobKind;
 import dev.sluice.api.json.JsonFields;
 import dev.sluice.api.json.JsonMappers;
 import dev.sluice.api.sluice.JobKindReader;
 import dev.sluice.api.sluice.SpecFault;
+import dev.sluice.jobs.kind.AddedKinds.ProvidedKind;
 import dev.sluice.jobs.kind.DeclaredJob;
 import dev.sluice.jobs.kind.JobKind;
 import dev.sluice.jobs.kind.RbacRule;
@@ -71,14 +73,29 @@ public final class DeclaredKinds implements OperatorModule {
   private final Reflector<Store.Item<Seen>> reflector;
   private final AtomicBoolean asked = new AtomicBoolean();
   private final ReentrantLock looking = new ReentrantLock();
+  private final List<AddedJobKind> followed;
+  private final List<JobKind> known;
   private volatile boolean leading;
   private volatile boolean closed;
 
   /** Follows the JobKinds of a cluster; the configuration has those that were read at the start. */
   public DeclaredKinds(OperatorContext context) {
     this.context = context;
+    List<AddedJobKind> added = context.configuration().integrations().added();
+    followed = added.stream().filter(DeclaredJobKind.class::isInstance).toList();
+    known = known(added);
     reflector = context.reflectors().of(JobKindReader.PLURAL, COLLECTION, store);
     store.observe((before, after) -> lookSoon());
+  }
+
+  /** The built-in kinds, and those that jars provide. */
+  public static List<JobKind> known(List<? extends AddedJobKind> added) {
+    return Stream.concat(
+            BUILT_IN.stream(),
+            added.stream()
+                .filter(ProvidedKind.class::isInstance)
+                .map(each -> ((ProvidedKind) each).kind()))
+        .toList();
   }
 
   /** What is kept of a JobKind. */
@@ -114,16 +131,17 @@ public final class DeclaredKinds implements OperatorModule {
    * as while it learns of the definition, holds no start up: the watch tells later, and the
    * operator starts anew if there are any.
    *
+   * @param taken the kinds that are known without them
    * @throws KubernetesClientException if no API server answers
    */
-  public static List<DeclaredJobKind> read(KubernetesClient client) {
+  public static List<DeclaredJobKind> read(KubernetesClient client, List<JobKind> taken) {
     try {
       List<Seen> seen = new ArrayList<>();
       String text = client.raw(COLLECTION);
       if (text != null) {
         JsonMappers.JSON.readTree(text).path("items").forEach(each -> seen.add(Seen.of(each)));
       }
-      Map<Seen, Finding> findings = judge(client, seen);
+      Map<Seen, Finding> findings = judge(client, seen, taken);
       findings.forEach(
           (each, finding) ->
               LOG.info(
@@ -148,9 +166,10 @@ public final class DeclaredKinds implements OperatorModule {
   }
 
   /** In the order of names; of two for one kind the first is followed. */
-  private static Map<Seen, Finding> judge(KubernetesClient client, List<Seen> seen) {
+  private static Map<Seen, Finding> judge(
+      KubernetesClient client, List<Seen> seen, List<JobKind> known) {
     Map<Seen, Finding> findings = new LinkedHashMap<>();
-    List<JobKind> taken = new ArrayList<>(BUILT_IN);
+    List<JobKind> taken = new ArrayList<>(known);
     seen.stream()
         .sorted(Comparator.comparing(Seen::name))
         .forEach(each -> findings.put(each, judge(client, each, taken)));
@@ -245,11 +264,11 @@ public final class DeclaredKinds implements OperatorModule {
     looking.lock();
     try {
       asked.set(false);
-      Map<Seen, Finding> findings = judge(context.client(), store.all().toList());
+      Map<Seen, Finding> findings = judge(context.client(), store.all().toList(), known);
       if (leading) {
         findings.forEach(this::tell);
       }
-      if (!active(findings).equals(context.configuration().integrations().declared())) {
+      if (!active(findings).equals(followed)) {
         context.schedule(leading ? Duration.ZERO : FOLLOWS, this::startAnew);
       } else if (findings.values().stream().anyMatch(it -> it.reason().equals("NotPermitted"))) {
         context.schedule(RIGHTS_AGAIN, this::lookSoon);

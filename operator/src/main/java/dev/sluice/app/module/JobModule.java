@@ -18,7 +18,7 @@ import dev.sluice.jobs.controller.OwnerlessWorkloads;
 import dev.sluice.jobs.controller.PodGroupIndex;
 import dev.sluice.jobs.controller.RemoteExecutionLookup;
 import dev.sluice.jobs.controller.WorkloadPreview;
-import dev.sluice.jobs.kind.DeclaredJob;
+import dev.sluice.jobs.kind.AddedKinds;
 import dev.sluice.jobs.kind.JobKind;
 import dev.sluice.jobs.kind.JobRef;
 import dev.sluice.jobs.kind.ObjectKey;
@@ -177,9 +177,7 @@ public final class JobModule implements OperatorModule {
 
   private static IntegrationRegistry registry(OperatorContext context, PodIndex podIndex) {
     List<Integration> integrations = new ArrayList<>(BuiltInIntegrations.all(podIndex));
-    context.configuration().integrations().declared().stream()
-        .map(declaration -> Integration.of(new DeclaredJob(declaration)))
-        .forEach(integrations::add);
+    AddedKinds.of(context.configuration()).stream().map(Integration::of).forEach(integrations::add);
     List<String> frameworks = new ArrayList<>(context.configuration().integrations().frameworks());
     List<JobKind> external =
         context.configuration().integrations().externalFrameworks().stream()

@@ -27,7 +27,7 @@ import dev.sluice.checks.multikueue.sync.MultiKueueKinds;
 import dev.sluice.checks.multikueue.sync.MultiKueueWorkloadReconciler;
 import dev.sluice.checks.multikueue.sync.OriginLabel;
 import dev.sluice.dashboard.DashboardSources.WorkerCluster;
-import dev.sluice.jobs.kind.DeclaredJob;
+import dev.sluice.jobs.kind.AddedKinds;
 import dev.sluice.jobs.kinds.pod.PodIndex;
 import dev.sluice.kube.client.RequestLimiter;
 import dev.sluice.kube.events.EventRecorder;
@@ -255,7 +255,7 @@ public final class MultiKueueModule implements OperatorModule {
 
   private MultiKueueKinds kinds() {
     return MultiKueueKinds.beside(
-        DeclaredJob.of(context.configuration()),
+        List.copyOf(AddedKinds.of(context.configuration())),
         context.isEnabled(FeatureGate.MULTI_KUEUE_ADAPTERS_FOR_CUSTOM_JOBS)
             ? configuration.externalFrameworks()
             : List.of(),

@@ -4,7 +4,6 @@ import com.fasterxml.jackson.core.JsonPointer;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.TextNode;
 import dev.sluice.api.KubernetesNames;
-import dev.sluice.api.config.Configuration;
 import dev.sluice.api.config.DeclaredJobKind;
 import dev.sluice.api.config.DeclaredJobKind.PodSets;
 import dev.sluice.api.config.DeclaredJobKind.Sign;
@@ -21,13 +20,6 @@ public final class DeclaredJob extends TemplatedJob {
 
   private final DeclaredJobKind declaredKind;
   private final JobKind kind;
-
-  /** The kinds that the cluster of this configuration declares. */
-  public static List<JobKindDescription> of(Configuration configuration) {
-    return configuration.integrations().declared().stream()
-        .<JobKindDescription>map(DeclaredJob::new)
-        .toList();
-  }
 
   /** Of a kind that was read without faults. */
   public DeclaredJob(DeclaredJobKind declaredKind) {

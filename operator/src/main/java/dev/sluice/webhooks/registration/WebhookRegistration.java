@@ -5,7 +5,7 @@ import dev.sluice.api.config.FeatureGate;
 import dev.sluice.api.config.JobFrameworks;
 import dev.sluice.api.config.PodAccounting;
 import dev.sluice.api.config.Selector;
-import dev.sluice.jobs.kind.DeclaredJob;
+import dev.sluice.jobs.kind.AddedKinds;
 import dev.sluice.jobs.kind.JobKindDescription;
 import dev.sluice.webhooks.kinds.WebhookKind;
 import java.util.EnumSet;
@@ -68,7 +68,7 @@ public record WebhookRegistration(
       return new Kinds(
           Set.copyOf(configuration.integrations().frameworks()),
           prepared,
-          DeclaredJob.of(configuration));
+          List.copyOf(AddedKinds.of(configuration)));
     }
 
     /** All that can be reviewed. */

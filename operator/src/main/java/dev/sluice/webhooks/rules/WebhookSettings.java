@@ -2,7 +2,7 @@ package dev.sluice.webhooks.rules;
 
 import dev.sluice.api.config.Configuration;
 import dev.sluice.api.config.FeatureGate;
-import dev.sluice.jobs.kind.DeclaredJob;
+import dev.sluice.jobs.kind.AddedKinds;
 import dev.sluice.jobs.kind.JobKindDescription;
 import java.util.EnumSet;
 import java.util.List;
@@ -74,7 +74,7 @@ public record WebhookSettings(
         gates,
         on,
         configuration.podAccounting().isOn(),
-        DeclaredJob.of(configuration));
+        List.copyOf(AddedKinds.of(configuration)));
   }
 
   /** Whether the rules of a feature gate are to be followed. */

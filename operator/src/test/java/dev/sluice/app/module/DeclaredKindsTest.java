@@ -7,6 +7,7 @@ import io.fabric8.kubernetes.api.model.authorization.v1.SelfSubjectAccessReviewB
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.server.mock.EnableKubernetesMockClient;
 import io.fabric8.kubernetes.client.server.mock.KubernetesMockServer;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 
 @EnableKubernetesMockClient
@@ -59,7 +60,7 @@ class DeclaredKindsTest {
         jobKind("flows.example.org", "Flow"),
         jobKind("flows.example.com", "Flow"));
     permits(true);
-    assertThat(DeclaredKinds.read(client))
+    assertThat(DeclaredKinds.read(client, DeclaredKinds.known(List.of())))
         .extracting(DeclaredJobKind::name)
         .containsExactly("flows.example.com", "flows.example.org");
   }
@@ -72,14 +73,14 @@ class DeclaredKindsTest {
         jobKind("flows.example.org", "flow"),
         "{\"metadata\": {\"name\": \"empty.example.org\"}}");
     permits(true);
-    assertThat(DeclaredKinds.read(client)).isEmpty();
+    assertThat(DeclaredKinds.read(client, DeclaredKinds.known(List.of()))).isEmpty();
   }
 
   @Test
   void aKindThatTheOperatorMayNotHandleIsNotFollowed() {
     hasJobKinds(jobKind("flows.example.org", "Flow"));
     permits(false);
-    assertThat(DeclaredKinds.read(client)).isEmpty();
+    assertThat(DeclaredKinds.read(client, DeclaredKinds.known(List.of()))).isEmpty();
   }
 
   /** As for a moment after the definition was installed; of a code that no client sends again. */
@@ -91,11 +92,11 @@ class DeclaredKindsTest {
         .withPath("/apis/sluice.dev/v1alpha1/jobkinds")
         .andReturn(400, "{\"kind\": \"Status\", \"message\": \"storage is (re)initializing\"}")
         .always();
-    assertThat(DeclaredKinds.read(client)).isEmpty();
+    assertThat(DeclaredKinds.read(client, DeclaredKinds.known(List.of()))).isEmpty();
   }
 
   @Test
   void aClusterWithoutTheDefinitionDeclaresNothing() {
-    assertThat(DeclaredKinds.read(client)).isEmpty();
+    assertThat(DeclaredKinds.read(client, DeclaredKinds.known(List.of()))).isEmpty();
   }
 }
