@@ -179,36 +179,49 @@ final class EarlierOperator {
 
   /** A Job of one CPU that waits, with its Workload. */
   void pending(String name, String priorityClass) throws IOException {
-    Job job = job(name, priorityClass, "1h");
-    workload(job, priorityClass, true);
+    pending(job(name, priorityClass, "1h"), "{\"cpu\": \"1\"}");
+  }
+
+  /** The same of a Job that is there, whose pods request this together. */
+  void pending(Job job, String requests) throws IOException {
+    workload(job, true);
     status(
         workloadName(job),
         """
         {"conditions": [{"type": "QuotaReserved", "status": "False", "reason": "Pending",
           "message": "couldn't assign flavors to pod set main: insufficient unused quota",
           "lastTransitionTime": "NOW", "observedGeneration": 1}],
-         "resourceRequests": [{"name": "main", "resources": {"cpu": "1"}}]}
-        """);
+         "resourceRequests": [{"name": "main", "resources": %s}]}
+        """
+            .formatted(requests));
   }
 
   /** One that was admitted and runs so long: its pods have the node selector of the flavor. */
   void running(String name, String priorityClass, String runsFor) throws IOException {
-    Job job = job(name, priorityClass, runsFor);
-    workload(job, priorityClass, true);
+    running(job(name, priorityClass, runsFor), "pool", "{\"cpu\": \"1\"}");
+  }
+
+  /** The same of a Job that is there: the ClusterQueue, and what is charged of flavor spot. */
+  void running(Job job, String clusterQueue, String usage) throws IOException {
+    workload(job, true);
     status(
         workloadName(job),
         """
         {"conditions": [
           {"type": "QuotaReserved", "status": "True", "reason": "QuotaReserved",
-           "message": "Quota reserved in ClusterQueue pool", "lastTransitionTime": "NOW",
+           "message": "Quota reserved in ClusterQueue %1$s", "lastTransitionTime": "NOW",
            "observedGeneration": 1},
           {"type": "Admitted", "status": "True", "reason": "Admitted",
            "message": "The workload is admitted", "lastTransitionTime": "NOW",
            "observedGeneration": 1}],
-         "admission": {"clusterQueue": "pool", "podSetAssignments": [
-          {"name": "main", "count": 1, "flavors": {"cpu": "spot"},
-           "resourceUsage": {"cpu": "1"}}]}}
-        """);
+         "admission": {"clusterQueue": "%1$s", "podSetAssignments": [
+          {"name": "main", "count": %2$d, "flavors": %3$s, "resourceUsage": %4$s}]}}
+        """
+            .formatted(
+                clusterQueue,
+                job.getSpec().getParallelism(),
+                usage.replaceAll(": \"[^\"]*\"", ": \"spot\""),
+                usage));
     client
         .resource(job)
         .patch(
@@ -217,18 +230,18 @@ final class EarlierOperator {
             {"spec": {"suspend": false, "template": {
               "metadata": {
                 "labels": {"kueue.x-k8s.io/podset": "main",
-                  "kueue.x-k8s.io/cluster-queue-name": "pool",
-                  "kueue.x-k8s.io/local-queue-name": "main"},
+                  "kueue.x-k8s.io/cluster-queue-name": "%s",
+                  "kueue.x-k8s.io/local-queue-name": "%s"},
                 "annotations": {"kueue.x-k8s.io/workload": "%s"}},
               "spec": {"nodeSelector": {"pool": "spot"}}}}}
             """
-                .formatted(workloadName(job)));
+                .formatted(clusterQueue, queue(job), workloadName(job)));
   }
 
   /** One that a person has deactivated. */
   void deactivated(String name) throws IOException {
     Job job = job(name, "urgent", "1h");
-    workload(job, "urgent", false);
+    workload(job, false);
     status(
         workloadName(job),
         """
@@ -248,7 +261,7 @@ final class EarlierOperator {
   /** One whose pods weren't ready in time; it may queue again in an hour. */
   void backingOff(String name) throws IOException {
     Job job = job(name, "urgent", "1h");
-    workload(job, "urgent", true);
+    workload(job, true);
     status(
         workloadName(job),
         """
@@ -296,7 +309,13 @@ final class EarlierOperator {
             .getFirst();
   }
 
-  private void workload(Job job, String priorityClass, boolean active) {
+  private static String queue(Job job) {
+    return job.getMetadata().getLabels().getOrDefault("kueue.x-k8s.io/queue-name", "");
+  }
+
+  private void workload(Job job, boolean active) {
+    String priorityClass =
+        job.getMetadata().getLabels().getOrDefault("kueue.x-k8s.io/priority-class", "usual");
     Map<String, Object> workload = new TreeMap<>();
     workload.put("apiVersion", "kueue.x-k8s.io/v1beta2");
     workload.put("kind", "Workload");
@@ -326,7 +345,7 @@ final class EarlierOperator {
         "spec",
         Map.of(
             "active", active,
-            "queueName", "main",
+            "queueName", queue(job),
             "priority", CLASSES.get(priorityClass),
             "priorityClassRef",
                 Map.of(
@@ -339,7 +358,7 @@ final class EarlierOperator {
                         "name",
                         "main",
                         "count",
-                        1,
+                        job.getSpec().getParallelism(),
                         "template",
                         map(job.getSpec().getTemplate())))));
     client.resource(serialization.asJson(workload)).create();

@@ -68,6 +68,8 @@ class SwitchingIT {
 
   private static final int IMPORTED = ImportedWork.COUNT;
 
+  private static final int DEVICE_JOBS = Math.max(4, JOBS / 10);
+
   /** So many more CPUs the pool gets at a time. */
   private static final int STEP = 10;
 
@@ -97,6 +99,12 @@ class SwitchingIT {
   @SuppressWarnings("NullAway.Init") // set before all tests
   private List<String> queueBefore;
 
+  @SuppressWarnings("NullAway.Init") // set before all tests
+  private DeviceJobs deviceJobs;
+
+  @SuppressWarnings("NullAway.Init") // set before all tests
+  private Map<String, JsonNode> devicesBefore;
+
   @BeforeAll
   void leaveAClusterBehind(@TempDir Path directory, TestCluster cluster) throws Exception {
     switched = new SwitchedCluster(cluster);
@@ -114,12 +122,16 @@ class SwitchingIT {
     tasks.add(() -> earlier.deactivated("deactivated"));
     tasks.add(() -> earlier.backingOff("backs-off"));
     inParallel(tasks);
+    deviceJobs = new DeviceJobs(cluster, DEVICE_JOBS);
+    deviceJobs.run(earlier);
     ImportedWork work = new ImportedWork(cluster);
     work.run();
-    await().atMost(LIMIT).until(() -> switched.runningPods().size() == JOBS + IMPORTED + 1);
+    int pods = JOBS + IMPORTED + 1 + deviceJobs.pods();
+    await().atMost(LIMIT).until(() -> switched.runningPods().size() == pods);
     work.takeIn(directory);
     assertThat(switched.admitted("pod-bare-")).hasSize(1);
     podsBefore = switched.runningPods();
+    devicesBefore = deviceJobs.admissions();
     queueBefore =
         earlier.workloads().stream()
             .filter(workload -> workload.getMetadata().getName().startsWith("job-waits-"))
@@ -129,7 +141,7 @@ class SwitchingIT {
     assertThat(queueBefore).hasSize(JOBS);
     earlier.registrationsAndLease();
     operator = new ShippedOperator(cluster, directory);
-    operator.start();
+    operator.start(DeviceJobs.CONFIGURATION);
     await()
         .atMost(LIMIT)
         .untilAsserted(
@@ -202,9 +214,17 @@ class SwitchingIT {
                       .containsExactlyInAnyOrderElementsOf(queueBefore.subList(0, more)));
     }
     // and the pod that no queue knows
-    await().atMost(LIMIT).until(() -> switched.runningPods().size() == running() + 1);
+    int pods = running() + 1 + deviceJobs.pods();
+    await().atMost(LIMIT).until(() -> switched.runningPods().size() == pods);
     new SwitchingVerdict(switched, podsBefore, running())
         .judge(new StoreHistory(controlPlane.store()).changes());
+  }
+
+  @Test
+  @Order(2)
+  void devicesAreChargedAsBeforeAndGivenBack(ControlPlane controlPlane) {
+    deviceJobs.areChargedAsBeforeAndGivenBack(devicesBefore);
+    DeviceJobs.wereNeverEvicted(new StoreHistory(controlPlane.store()).changes());
   }
 
   @Test

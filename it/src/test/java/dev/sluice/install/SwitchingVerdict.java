@@ -29,7 +29,7 @@ record SwitchingVerdict(SwitchedCluster cluster, Map<String, String> podsBefore,
 
   /** What is judged by the rules of queues: the ClusterQueue, and what was always queued. */
   private static final Pattern JUDGED =
-      Pattern.compile("^(pool$|(job-)?(runs|waits)-|pod-bare-|job-unqueued-)");
+      Pattern.compile("^(pool$|devices$|(job-)?(runs|waits|claims)-|pod-bare-|job-unqueued-)");
 
   /**
    * Judges every write since the cluster was there: adopted definitions end all watches, so that a
