@@ -74,13 +74,17 @@ final class ControlPlaneExtension implements ParameterResolver {
       return leased(context, SharedOperators::leaseWithoutOperator);
     }
     return store(ofClass(context))
-        .computeIfAbsent(
-            "exclusive",
-            key ->
-                wish.controllers()
-                    ? RunningControlPlane.start("own", wish.apiServerArguments())
-                    : RunningControlPlane.startWithoutControllers("own", wish.apiServerArguments()),
-            RunningControlPlane.class);
+        .computeIfAbsent("exclusive", key -> started(wish), RunningControlPlane.class);
+  }
+
+  private static RunningControlPlane started(ControlPlaneTest wish) {
+    String stem = "own";
+    if (!wish.kubernetes().isEmpty()) {
+      return RunningControlPlane.startOf(wish.kubernetes(), stem, wish.apiServerArguments());
+    }
+    return wish.controllers()
+        ? RunningControlPlane.start(stem, wish.apiServerArguments())
+        : RunningControlPlane.startWithoutControllers(stem, wish.apiServerArguments());
   }
 
   private static ExtensionContext ofClass(ExtensionContext context) {

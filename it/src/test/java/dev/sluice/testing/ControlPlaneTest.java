@@ -51,4 +51,10 @@ public @interface ControlPlaneTest {
    * namespace that is deleted doesn't end.
    */
   boolean controllers() default true;
+
+  /**
+   * Another minor version of Kubernetes, such as {@code 1.29}, for which {@code
+   * tools/control-plane} has module files; only with {@link #exclusive} and {@link #fresh}.
+   */
+  String kubernetes() default "";
 }

@@ -13,7 +13,9 @@ import io.fabric8.kubernetes.client.KubernetesClient;
 import java.time.Duration;
 import java.time.InstantSource;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 
 /**
@@ -36,17 +38,25 @@ record RunningControlPlane(
 
   /** Starts one with two large nodes, and a store that doesn't wait for the disk. */
   static RunningControlPlane start(String stem, String... apiServerArguments) {
-    return start(spec(stem, apiServerArguments), Optional.empty());
+    return start(spec(stem, apiServerArguments), Optional.empty(), System.getenv());
+  }
+
+  /** The same, of another minor version of Kubernetes. */
+  static RunningControlPlane startOf(String kubernetes, String stem, String... apiServerArguments) {
+    Map<String, String> environment = new HashMap<>(System.getenv());
+    environment.remove(DefaultBinarySources.DIRECTORY_VARIABLE);
+    environment.put(DefaultBinarySources.KUBERNETES_VARIABLE, kubernetes);
+    return start(spec(stem, apiServerArguments), Optional.empty(), environment);
   }
 
   /** One of a store and an API server alone. */
   static RunningControlPlane startWithoutControllers(String stem, String... apiServerArguments) {
-    return start(spec(stem, apiServerArguments).withoutControllers(), Optional.empty());
+    return start(spec(stem, apiServerArguments).withoutControllers(), Optional.empty(), System.getenv());
   }
 
   /** The same; its nodes stay until it ends, because pods of any test may run on them. */
   static RunningControlPlane startShared(String stem) {
-    return start(spec(stem), Optional.of(new SharedNodes()));
+    return start(spec(stem), Optional.of(new SharedNodes()), System.getenv());
   }
 
   private static ControlPlaneSpec spec(String stem, String... apiServerArguments) {
@@ -62,10 +72,10 @@ record RunningControlPlane(
   }
 
   private static RunningControlPlane start(
-      ControlPlaneSpec spec, Optional<SharedNodes> sharedNodes) {
+      ControlPlaneSpec spec, Optional<SharedNodes> sharedNodes, Map<String, String> environment) {
     ControlPlane controlPlane =
         new ControlPlanes(ControlPlanes.defaultRoot(System.getenv()), InstantSource.system())
-            .start(spec, binaries());
+            .start(spec, binaries(environment));
     return new RunningControlPlane(
         controlPlane,
         ApiClients.patient(controlPlane.kubeconfig(), REQUEST_LIMIT),
@@ -73,10 +83,10 @@ record RunningControlPlane(
         spec.controllers());
   }
 
-  private static Binaries binaries() {
+  private static Binaries binaries(Map<String, String> environment) {
     try {
       return DefaultBinarySources.standard(
-              Optional.empty(), System.getenv(), InstantSource.system(), Progress.onStandardError())
+              Optional.empty(), environment, InstantSource.system(), Progress.onStandardError())
           .obtain();
     } catch (BinariesMissingException e) {
       throw new IllegalStateException(e.getMessage(), e);

@@ -23,6 +23,7 @@ public final class BinariesOption {
         "Directory that holds etcd, kube-apiserver, kube-controller-manager, kube-scheduler and"
             + " kwok. Otherwise $SLUICE_CONTROL_PLANE_BINARIES, the cache, the official releases,"
             + " and a build from Go modules are tried, in this order."
+            + " $SLUICE_CONTROL_PLANE_KUBERNETES=1.29 takes that version of Kubernetes."
       })
   private @Nullable Path directory;
 
@@ -31,6 +32,8 @@ public final class BinariesOption {
    *
    * @throws BinariesMissingException when no source has them, with the reason of each source; the
    *     command then exits with 3
+   * @throws ControlPlaneException when the environment names a version of Kubernetes that nothing
+   *     pins
    */
   public Binaries obtain() throws BinariesMissingException {
     try {
@@ -40,6 +43,9 @@ public final class BinariesOption {
               InstantSource.system(),
               Progress.onStandardError())
           .obtain();
+    } catch (IllegalArgumentException e) {
+      throw new ControlPlaneException(
+          DefaultBinarySources.KUBERNETES_VARIABLE + ": " + e.getMessage(), e);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       throw new ControlPlaneException("interrupted while getting the control plane's programs", e);

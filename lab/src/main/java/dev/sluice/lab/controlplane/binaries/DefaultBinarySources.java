@@ -23,6 +23,9 @@ public final class DefaultBinarySources {
   /** The environment variable with a directory of programs. */
   public static final String DIRECTORY_VARIABLE = "SLUICE_CONTROL_PLANE_BINARIES";
 
+  /** The environment variable with a minor version of Kubernetes, such as {@code 1.29}. */
+  public static final String KUBERNETES_VARIABLE = "SLUICE_CONTROL_PLANE_KUBERNETES";
+
   private DefaultBinarySources() {}
 
   /**
@@ -31,13 +34,15 @@ public final class DefaultBinarySources {
    *
    * @param directory directory from the command line; if empty, the environment variable {@link
    *     #DIRECTORY_VARIABLE} is used
+   * @param environment {@link #KUBERNETES_VARIABLE} chooses another version of Kubernetes
+   * @throws IllegalArgumentException if nothing pins that version
    */
   public static BinarySourceChain standard(
       Optional<Path> directory,
       Map<String, String> environment,
       InstantSource clock,
       Progress progress) {
-    ModuleFiles modules = new ModuleFiles();
+    ModuleFiles modules = new ModuleFiles(environment.getOrDefault(KUBERNETES_VARIABLE, ""));
     Platform platform = Platform.current();
     BinaryCache cache =
         new BinaryCache(BinaryCache.defaultRoot(environment), modules, platform, progress);

@@ -19,6 +19,28 @@ public final class ModuleFiles {
   private static final String ROOT = "/dev/sluice/lab/controlplane/modules/";
   private static final List<String> FILES = List.of("go.mod", "go.sum");
 
+  private final String kubernetes;
+
+  /** Those of the versions that demos and tests run on. */
+  public ModuleFiles() {
+    this("");
+  }
+
+  /**
+   * The same with another version of Kubernetes.
+   *
+   * @param kubernetes the minor version, such as {@code 1.29}, for which there is a folder {@code
+   *     kubernetes-1.29}; empty for the usual one
+   * @throws IllegalArgumentException if there is no such folder
+   */
+  public ModuleFiles(String kubernetes) {
+    this.kubernetes = kubernetes;
+    if (ModuleFiles.class.getResource(path(Bundle.KUBERNETES, "go.mod")) == null) {
+      throw new IllegalArgumentException(
+          "nothing in tools/control-plane pins Kubernetes " + kubernetes);
+    }
+  }
+
   /** The pinned version of a bundle, such as {@code v1.36.3}. */
   public String version(Bundle bundle) {
     Pattern requirement =
@@ -38,8 +60,13 @@ public final class ModuleFiles {
     }
   }
 
-  private static String read(Bundle bundle, String file) {
-    String path = ROOT + bundle.title() + "/" + file;
+  private String path(Bundle bundle, String file) {
+    String version = bundle == Bundle.KUBERNETES && !kubernetes.isEmpty() ? "-" + kubernetes : "";
+    return ROOT + bundle.title() + version + "/" + file;
+  }
+
+  private String read(Bundle bundle, String file) {
+    String path = path(bundle, file);
     try (InputStream in = ModuleFiles.class.getResourceAsStream(path)) {
       if (in == null) {
         throw new IllegalStateException(path + " is not on the class path");

@@ -64,6 +64,21 @@ class GoModuleBuilderTest {
   }
 
   @Test
+  void anotherVersionOfKubernetesHasModuleFilesOfItsOwn() throws Exception {
+    goThat("cp go.mod $OUT");
+    ModuleFiles older = new ModuleFiles("1.29");
+
+    maker(older).make(Bundle.KUBERNETES, target);
+
+    assertThat(directory.resolve("go.mod")).content().contains("k8s.io/kubernetes v1.29.");
+    assertThat(older.version(Bundle.KUBERNETES)).startsWith("v1.29.");
+    assertThat(older.version(Bundle.ETCD)).isEqualTo(modules.version(Bundle.ETCD));
+    assertThatThrownBy(() -> new ModuleFiles("1.7"))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessage("nothing in tools/control-plane pins Kubernetes 1.7");
+  }
+
+  @Test
   void everyBundleHasAVersion() {
     assertThat(Bundle.values())
         .allSatisfy(bundle -> assertThat(modules.version(bundle)).matches("v\\d+\\.\\d+\\.\\d+"));
@@ -80,6 +95,10 @@ class GoModuleBuilderTest {
   }
 
   private GoModuleBuilder maker() {
+    return maker(modules);
+  }
+
+  private GoModuleBuilder maker(ModuleFiles modules) {
     return new GoModuleBuilder(modules, List.of(tools), InstantSource.system(), said::add);
   }
 }
