@@ -8,6 +8,7 @@ import static org.awaitility.Awaitility.await;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.sluice.lab.controlplane.NodeGroup;
 import dev.sluice.lab.process.OperatorProcess;
 import dev.sluice.lab.process.OperatorSettings;
 import dev.sluice.testing.ControlPlaneTest;
@@ -21,7 +22,9 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.SecureRandom;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 import java.util.jar.JarEntry;
 import java.util.jar.JarOutputStream;
 import java.util.stream.Stream;
@@ -123,6 +126,8 @@ class DeclaredKindsIT {
               });
 
       anElasticJobGrowsWhileItRuns(cluster);
+      delete(cluster, "growing");
+      podsGoWhereTheirIndexSays(cluster);
 
       cluster
           .client()
@@ -263,16 +268,111 @@ class DeclaredKindsIT {
     assertThat(flow(cluster, "growing").at("/spec/suspend").asBoolean()).isFalse();
   }
 
+  /** The label that the kind names tells the rank of a pod, whatever its name and its age are. */
+  private static void podsGoWhereTheirIndexSays(TestCluster cluster) {
+    cluster.createNodes(
+        NodeGroup.plentiful(cluster.name("shelf"), 2)
+            .withCapacity("cpu", "2")
+            .withLabel("example.org/shelf", cluster.name("shelf")));
+    cluster.applyText(
+        """
+        apiVersion: kueue.x-k8s.io/v1beta2
+        kind: Topology
+        metadata: {name: "shelves-${suffix}"}
+        spec: {levels: [{nodeLabel: example.org/shelf}, {nodeLabel: kubernetes.io/hostname}]}
+        ---
+        apiVersion: kueue.x-k8s.io/v1beta2
+        kind: ResourceFlavor
+        metadata: {name: "shelved-${suffix}"}
+        spec:
+          nodeLabels: {example.org/shelf: "shelf-${suffix}"}
+          topologyName: "shelves-${suffix}"
+        ---
+        apiVersion: kueue.x-k8s.io/v1beta2
+        kind: ClusterQueue
+        metadata: {name: "ranked-${suffix}"}
+        spec:
+          namespaceSelector: {}
+          resourceGroups:
+          - coveredResources: [cpu]
+            flavors: [{name: "shelved-${suffix}", resources: [{name: cpu, nominalQuota: 4}]}]
+        ---
+        apiVersion: kueue.x-k8s.io/v1beta2
+        kind: LocalQueue
+        metadata: {name: ranked}
+        spec: {clusterQueue: "ranked-${suffix}"}
+        """);
+    cluster.applyText(
+        manifest(cluster, "ranked", 3)
+            .replace("queue-name: flows", "queue-name: ranked")
+            .replace(
+                "replicas: 3\n    template:",
+                "replicas: 3\n    template:\n      metadata:\n        annotations:"
+                    + " {kueue.x-k8s.io/podset-required-topology: example.org/shelf}"));
+    awaitStarted(cluster, "ranked", true);
+    List<String> places = places(cluster, "ranked");
+    assertThat(places).hasSize(3);
+    assertThat(Set.copyOf(places)).as("one has room for the driver, too").hasSize(2);
+
+    for (int index = 2; index >= 0; index--) {
+      pod(cluster, "ranked", "ranked-" + (9 - index), index);
+    }
+    for (int index = 0; index < 3; index++) {
+      String name = "ranked-" + (9 - index);
+      String place = places.get(index);
+      await("the place of index " + index)
+          .atMost(LIMIT)
+          .untilAsserted(
+              () ->
+                  assertThat(
+                          cluster
+                              .client()
+                              .pods()
+                              .inNamespace(cluster.namespace())
+                              .withName(name)
+                              .require()
+                              .getSpec()
+                              .getNodeSelector())
+                      .containsEntry("kubernetes.io/hostname", place));
+    }
+    delete(cluster, "ranked");
+  }
+
+  /** The node of each learner, by its rank: as many in each domain as were assigned to it. */
+  private static List<String> places(TestCluster cluster, String flow) {
+    List<String> places = new ArrayList<>();
+    JsonNode older =
+        JSON.valueToTree(
+            cluster
+                .client()
+                .genericKubernetesResources("kueue.x-k8s.io/v1beta1", "Workload")
+                .inNamespace(cluster.namespace())
+                .withName(workload(cluster, flow).at("/metadata/name").asText())
+                .require());
+    for (JsonNode domain :
+        older.at("/status/admission/podSetAssignments/1/topologyAssignment/domains")) {
+      JsonNode values = domain.path("values");
+      for (int i = 0; i < domain.path("count").asInt(); i++) {
+        places.add(values.get(values.size() - 1).asText());
+      }
+    }
+    return places;
+  }
+
   /** What the kind's own controller would do: a pod of the template, with the name of its job. */
   private static void learner(TestCluster cluster, int index) {
-    JsonNode template = flow(cluster, "growing").at("/spec/workers/0/template");
+    pod(cluster, "growing", "learner-" + index, index);
+  }
+
+  private static void pod(TestCluster cluster, String flow, String name, int index) {
+    JsonNode template = flow(cluster, flow).at("/spec/workers/0/template");
     ObjectNode pod = JSON.createObjectNode().put("apiVersion", "v1").put("kind", "Pod");
     pod.set("spec", template.path("spec").deepCopy());
-    ObjectNode metadata = pod.putObject("metadata");
-    metadata.put("name", "learner-" + index).put("namespace", cluster.namespace());
-    ObjectNode labels = metadata.putObject("labels");
-    labels.setAll((ObjectNode) template.at("/metadata/labels"));
-    labels.put("example.org/flow-name", "growing");
+    ObjectNode metadata = template.path("metadata").deepCopy();
+    pod.set("metadata", metadata);
+    metadata.put("name", name).put("namespace", cluster.namespace());
+    ObjectNode labels = metadata.withObjectProperty("labels");
+    labels.put("example.org/flow-name", flow).put("example.org/replica-index", "" + index);
     cluster.applyText(pod.toString());
   }
 
