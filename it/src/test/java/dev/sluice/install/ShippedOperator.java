@@ -1,5 +1,7 @@
 package dev.sluice.install;
 
+import static org.awaitility.Awaitility.await;
+
 import dev.sluice.app.JvmOptions;
 import dev.sluice.app.Main;
 import dev.sluice.lab.controlplane.FreePorts;
@@ -11,6 +13,8 @@ import dev.sluice.testing.TestCluster;
 import io.fabric8.kubernetes.api.model.authentication.TokenRequestBuilder;
 import io.fabric8.kubernetes.api.model.discovery.v1.EndpointSliceBuilder;
 import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.dsl.base.PatchContext;
+import io.fabric8.kubernetes.client.dsl.base.PatchType;
 import java.io.IOException;
 import java.net.Inet4Address;
 import java.net.InetAddress;
@@ -29,6 +33,9 @@ import org.opentest4j.TestAbortedException;
  * its Service), except that the process is one of this machine instead of a pod.
  */
 final class ShippedOperator implements AutoCloseable {
+
+  /** From this minor version on the API server finds a Service's pods by EndpointSlices. */
+  private static final int FINDS_SLICES = 33;
 
   private static final Duration STOP_LIMIT = Duration.ofSeconds(20);
 
@@ -188,6 +195,23 @@ final class ShippedOperator implements AutoCloseable {
                 .endPort()
                 .build())
         .serverSideApply();
+    if (Integer.parseInt(client.getKubernetesVersion().getMinor()) < FINDS_SLICES) {
+      endpointsLeadHere(service, portName, port);
+    }
+  }
+
+  /** As the slice does; the controller of Endpoints makes them once, and they are ours then. */
+  private void endpointsLeadHere(String service, String portName, int port) throws IOException {
+    var endpoints =
+        cluster.client().endpoints().inNamespace(InstallManifests.NAMESPACE).withName(service);
+    await().atMost(Duration.ofMinutes(2)).until(() -> endpoints.get() != null);
+    endpoints.patch(
+        PatchContext.of(PatchType.JSON_MERGE),
+        """
+        {"subsets": [{"addresses": [{"ip": "%s"}],
+          "ports": [{"name": "%s", "port": %d, "protocol": "TCP"}]}]}
+        """
+            .formatted(address().getHostAddress(), portName, port));
   }
 
   /** One by which this machine is known to itself; a Service can't lead to the loopback address. */

@@ -100,11 +100,11 @@ public final class Installer {
   /**
    * Installs; returns when the API server serves the kinds.
    *
-   * @throws IOException when a manifest cannot be read
+   * @throws IOException when a manifest cannot be read, or Kubernetes is older than 1.30
    */
   public void install() throws IOException {
+    applyPolicies();
     permit();
-    InstallManifests.policies(configuration.namespace()).forEach(this::apply);
     for (String plural : PLURALS) {
       adopt(definition(ApiVersions.GROUP, plural));
     }
@@ -136,6 +136,19 @@ public final class Installer {
     visibilityAtAddress().forEach(this::apply);
     LOG.info(
         "installed namespace={} webhooks={}", configuration.namespace(), url.orElse("service"));
+  }
+
+  /** Before all else, because an API server that serves none refuses the definitions, too. */
+  private void applyPolicies() throws IOException {
+    try {
+      InstallManifests.policies(configuration.namespace()).forEach(this::apply);
+    } catch (KubernetesClientException e) {
+      if (e.getCode() != HttpURLConnection.HTTP_NOT_FOUND) {
+        throw e;
+      }
+      throw new IOException(
+          "--install needs Kubernetes 1.30 or newer; the chart installs on 1.29, too", e);
+    }
   }
 
   /** Applies the namespace, the service account and the roles, once more if they were deleted. */

@@ -59,6 +59,10 @@ final class InstallFiles {
   private static final String TEMPLATE =
       "{{- /* " + HEADER + " */ -}}\n{{- include \"sluice.values\" . -}}\n";
 
+  /** Policies came with Kubernetes 1.30; an older API server doesn't know the kinds. */
+  private static final String BEFORE_POLICIES =
+      "semverCompare \"<1.30.0-0\" .Capabilities.KubeVersion.Version";
+
   /** Stands where the chart's user decides; none of these words occurs in what is generated. */
   private static final String REINVOCATION = "REINVOCATION";
 
@@ -115,7 +119,14 @@ final class InstallFiles {
     files.put(
         TEMPLATES + "services.yaml",
         TEMPLATE + template(Set.of("Service", "APIService")::contains));
-    files.put(TEMPLATES + "policies.yaml", TEMPLATE + template(POLICIES::contains));
+    files.put(
+        TEMPLATES + "policies.yaml",
+        TEMPLATE
+            + "{{- if not ("
+            + BEFORE_POLICIES
+            + ") }}\n"
+            + template(POLICIES::contains)
+            + "{{- end }}\n");
     files.put(
         TEMPLATES + "roles-for-people.yaml",
         TEMPLATE
@@ -128,6 +139,10 @@ final class InstallFiles {
         TEMPLATES + "queued-jobs.yaml",
         TEMPLATE
             + "{{- if .Values.queuedJobsPolicy.enabled }}\n"
+            + "{{- if "
+            + BEFORE_POLICIES
+            + " }}\n{{- fail \"queuedJobsPolicy.enabled: needs Kubernetes 1.30 or newer\" }}\n"
+            + "{{- end }}\n"
             + inManagedNamespaces(InstallManifests.queuedJobsText())
             + "{{- end }}\n");
     files.put("deploy/multikueue-worker.yaml", RENEW + InstallManifests.workerAccountText());
