@@ -103,7 +103,7 @@ public enum FeatureGate {
   MULTI_KUEUE_KUBE_CONFIG_PATH_VALIDATION("MultiKueueKubeConfigPathValidation", true, BETA, EITHER),
   MULTI_KUEUE_MANAGER_QUOTA_AUTOMATION("MultiKueueManagerQuotaAutomation", false, ALPHA, EITHER),
   MULTI_KUEUE_ORCHESTRATED_PREEMPTION("MultiKueueOrchestratedPreemption", true, BETA, EITHER),
-  MULTI_KUEUE_RAY_IN_TREE_AUTOSCALING("MultiKueueRayInTreeAutoscaling", false, ALPHA, OFF),
+  MULTI_KUEUE_RAY_IN_TREE_AUTOSCALING("MultiKueueRayInTreeAutoscaling", false, ALPHA, EITHER),
   MULTI_KUEUE_REMOTE_SPEC_SYNC("MultiKueueRemoteSpecSync", true, BETA, EITHER),
   MULTI_KUEUE_REUSE_CLIENT_CONNECTION_CONFIG_FOR_WORKERS(
       "MultiKueueReuseClientConnectionConfigForWorkers", true, BETA, EITHER),

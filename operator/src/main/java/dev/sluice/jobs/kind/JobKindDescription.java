@@ -8,6 +8,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.function.Predicate;
 
 /**
  * What the rest of the operator has to know of a kind of job: webhooks, MultiKueue, roles and what
@@ -70,12 +71,19 @@ public interface JobKindDescription {
   }
 
   /**
-   * What breaks the rules of the kind that hold only while a feature gate is on, by gate.
+   * What breaks the rules of the kind that depend on feature gates, in a job that is in a queue.
    *
    * @param elastic whether the job may change its size while it runs
+   * @param isOn whether a gate is on
    */
-  default Map<FeatureGate, List<InvalidField>> validateByGate(JsonNode object, boolean elastic) {
-    return Map.of();
+  default List<InvalidField> validateByGate(
+      JsonNode object, boolean elastic, Predicate<FeatureGate> isOn) {
+    return List.of();
+  }
+
+  /** Annotations of this job that nobody but the operator may change: quota is held by them. */
+  default Set<String> operatorAnnotations(JsonNode object) {
+    return Set.of();
   }
 
   /** The pod sets whose templates can ask for a topology. */

@@ -4,6 +4,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 
 /**
  * How jobs of a kind are mirrored in a worker cluster, and how their status is copied back. A path
@@ -17,6 +18,7 @@ import java.util.List;
  * @param status how the status is copied back
  * @param pods which pods tell the state of the job, if its own status does not
  * @param sizes how the remote job of an elastic job gets another size
+ * @param scaling how the manager's job follows the size of a remote job that scales itself
  */
 public record MultiKueueRules(
     List<List<String>> managedBy,
@@ -25,7 +27,8 @@ public record MultiKueueRules(
     List<List<String>> pushed,
     StatusRules status,
     Pods pods,
-    Sizes sizes) {
+    Sizes sizes,
+    RemoteScaling scaling) {
 
   /** How the remote job of an elastic job gets the size of the manager's job. */
   @FunctionalInterface
@@ -40,6 +43,34 @@ public record MultiKueueRules(
   }
 
   private static final Sizes FIXED = (local, remote) -> {};
+
+  /**
+   * How the manager's job follows the size of a remote job that scales itself
+   * (docs/multikueue.md#ray-clusters-that-scale-themselves).
+   */
+  public interface RemoteScaling {
+
+    /** Whether the size of this job of the manager is written in the worker that it runs in. */
+    default boolean scalesRemotely(JsonNode job) {
+      return false;
+    }
+
+    /**
+     * The numbers of pods of a remote job, by pod set; without pod sets whose size is fixed.
+     *
+     * @param local the manager's job, which bounds them
+     */
+    default Map<String, Integer> remoteCounts(JsonNode local, JsonNode remote) {
+      return Map.of();
+    }
+
+    /** The annotations by which the manager's job tells these numbers of pods. */
+    default Map<String, String> sizeAnnotations(Map<String, Integer> counts) {
+      return Map.of();
+    }
+  }
+
+  private static final RemoteScaling NEVER = new RemoteScaling() {};
 
   /** Which pods tell the state of a job. */
   public enum Pods {
@@ -151,7 +182,8 @@ public record MultiKueueRules(
         List.of(),
         StatusRules.atAnyTime(List.of(), List.of()),
         Pods.NONE,
-        FIXED);
+        FIXED,
+        NEVER);
   }
 
   /**
@@ -167,12 +199,13 @@ public record MultiKueueRules(
         List.of(),
         StatusRules.atAnyTime(List.of(), List.of()),
         pods,
-        FIXED);
+        FIXED,
+        NEVER);
   }
 
   /** These rules, with other rules of the status. */
   public MultiKueueRules with(StatusRules rules) {
-    return new MultiKueueRules(managedBy, suspend, dropped, pushed, rules, pods, sizes);
+    return new MultiKueueRules(managedBy, suspend, dropped, pushed, rules, pods, sizes, scaling);
   }
 
   /** These rules, with a status of which these fields mention pods. */
@@ -182,7 +215,7 @@ public record MultiKueueRules(
 
   /** These rules, with parts that are not copied to the worker. */
   public MultiKueueRules dropping(Dropped parts) {
-    return new MultiKueueRules(managedBy, suspend, parts, pushed, status, pods, sizes);
+    return new MultiKueueRules(managedBy, suspend, parts, pushed, status, pods, sizes, scaling);
   }
 
   /**
@@ -199,16 +232,21 @@ public record MultiKueueRules(
 
   /** These rules, with fields that follow the manager's job. */
   public MultiKueueRules pushing(List<List<String>> fields) {
-    return new MultiKueueRules(managedBy, suspend, dropped, fields, status, pods, sizes);
+    return new MultiKueueRules(managedBy, suspend, dropped, fields, status, pods, sizes, scaling);
   }
 
   /** These rules, with other paths of managed-by fields. */
   public MultiKueueRules managedByAnyOf(List<List<String>> fields) {
-    return new MultiKueueRules(fields, suspend, dropped, pushed, status, pods, sizes);
+    return new MultiKueueRules(fields, suspend, dropped, pushed, status, pods, sizes, scaling);
   }
 
   /** These rules, for jobs whose size may change while they run. */
   public MultiKueueRules resizedBy(Sizes changes) {
-    return new MultiKueueRules(managedBy, suspend, dropped, pushed, status, pods, changes);
+    return new MultiKueueRules(managedBy, suspend, dropped, pushed, status, pods, changes, scaling);
+  }
+
+  /** These rules, for jobs some of which scale themselves where they run. */
+  public MultiKueueRules scaledBy(RemoteScaling how) {
+    return new MultiKueueRules(managedBy, suspend, dropped, pushed, status, pods, sizes, how);
   }
 }

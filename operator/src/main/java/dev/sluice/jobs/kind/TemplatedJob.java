@@ -136,8 +136,8 @@ public abstract class TemplatedJob extends SuspendableJob {
   }
 
   /**
-   * Writes the templates that the kind's own controller would make, so that a start can give to
-   * them.
+   * Writes what a start adds: templates that the kind's own controller would make, so that the
+   * start can give to them, and annotations that a job has while it runs.
    *
    * @param job is changed in place
    */

@@ -144,6 +144,10 @@ public final class SlicePolicy {
             && hasSamePodSets(context.job(), current)
             && !counts(context.job()).equals(granted(current))
             && isWithin(counts(context.job()), granted(current));
+    if (first.isEmpty() && current.admitted() && context.job().state().end().isEmpty()) {
+      // the manager follows a job that scales itself by what it tells of its size
+      first.addAll(sizeTold(context.job()));
+    }
     if (first.isEmpty() && shrinks) {
       first.addAll(resize(context, current, Optional.empty()));
     }
@@ -343,22 +347,23 @@ public final class SlicePolicy {
 
   /** With what the job is to tell of the size that its slices get. */
   private List<JobAction> annotated(CachedJob job, List<JobAction> changes) {
-    if (changes.isEmpty()) {
-      return changes;
-    }
+    List<JobAction> actions = new ArrayList<>(changes.isEmpty() ? List.of() : sizeTold(job));
+    actions.addAll(changes);
+    return actions;
+  }
+
+  /** The annotations by which a job tells its size, where they differ from those that it has. */
+  private List<JobAction> sizeTold(CachedJob job) {
     Map<String, String> annotations =
         new LinkedHashMap<>(integration.sizeAnnotations(job.object()));
     annotations.entrySet().removeAll(job.annotations().entrySet());
     if (annotations.isEmpty()) {
-      return changes;
+      return List.of();
     }
     ObjectNode body = JsonNodeFactory.instance.objectNode();
     ObjectNode target = body.putObject("metadata").putObject("annotations");
     annotations.forEach(target::put);
-    List<JobAction> actions = new ArrayList<>();
-    actions.add(new JobAction.Annotate(new JobPatch(false, body), "size"));
-    actions.addAll(changes);
-    return actions;
+    return List.of(new JobAction.Annotate(new JobPatch(false, body), "size"));
   }
 
   /** Whether job and slice have the same pod sets, whatever their size, with the same templates. */

@@ -34,6 +34,7 @@ final class SuspendFieldWebhook implements KindWebhook {
   private final JobDefaults defaults;
   private final JobMetadataValidation keys;
   private final TopologyValidation topology;
+  private final ClusterLookup cluster;
   private final JobWarnings notices;
   private final ElasticPodsWebhook elastic;
 
@@ -44,6 +45,7 @@ final class SuspendFieldWebhook implements KindWebhook {
       ClusterLookup cluster) {
     this.field = field;
     this.kind = kind;
+    this.cluster = cluster;
     this.settings = settings;
     this.defaults = new JobDefaults(settings, cluster);
     this.keys = JobMetadataValidation.of(kind, settings, cluster);
@@ -77,6 +79,7 @@ final class SuspendFieldWebhook implements KindWebhook {
         request.newErrors(object -> validateObject(object, request.namespace(), mayBeManaged));
     if (request.isUpdate() && kind.isManageable(request.object())) {
       FieldErrors fieldErrors = new FieldErrors();
+      protectAnnotations(request, fieldErrors);
       keys.validateUpdate(
           metadata(request.oldObject()),
           metadata(request.object()),
@@ -85,6 +88,18 @@ final class SuspendFieldWebhook implements KindWebhook {
       errors.addAll(fieldErrors.errors());
     }
     return AdmissionResult.of(errors, notices.of(request));
+  }
+
+  private void protectAnnotations(AdmissionRequest request, FieldErrors fieldErrors) {
+    JsonNode before = request.oldObject();
+    for (String annotation : kind.operatorAnnotations(before)) {
+      if (!JsonFields.text(before, "metadata", "annotations", annotation)
+              .equals(JsonFields.text(request.object(), "metadata", "annotations", annotation))
+          && !cluster.isOperator(request.user())) {
+        fieldErrors.forbidden(
+            JobMetadata.ANNOTATIONS.key(annotation), "is written by the operator alone");
+      }
+    }
   }
 
   /** Whether the request updates a job without a queue, and the kind leaves such updates alone. */
@@ -119,9 +134,7 @@ final class SuspendFieldWebhook implements KindWebhook {
     if (mayBeManaged && isQueued(object)) {
       boolean isElastic = elastic.isElastic(object);
       kind.validate(object, isElastic).forEach(each -> add(each, fieldErrors));
-      kind.validateByGate(object, isElastic).entrySet().stream()
-          .filter(rules -> settings.isOn(rules.getKey()))
-          .flatMap(rules -> rules.getValue().stream())
+      kind.validateByGate(object, isElastic, settings::isOn)
           .forEach(each -> add(each, fieldErrors));
       elastic.validate(object, fieldErrors);
     }

@@ -129,7 +129,9 @@ class ElasticKindsTest {
                 job,
                 new ManagementStatus.Own(),
                 List.of(owned),
-                Optional.empty(),
+                Stream.of(owned)
+                    .filter(it -> it.id().name().equals(job.prebuiltWorkload()))
+                    .findFirst(),
                 cluster,
                 cluster,
                 GivenCluster.NOW));
@@ -137,8 +139,13 @@ class ElasticKindsTest {
 
   /** The first slice, with quota for all that it asks for. */
   private static CachedWorkload admitted(Elastic given) throws IOException {
+    return admitted(given, "{}");
+  }
+
+  private static CachedWorkload admitted(Elastic given, String labels) throws IOException {
     List<JobAction> actions = decide(given, given.suspended());
     ObjectNode workload = ((CreateWorkload) actions.getFirst()).workload().deepCopy();
+    workload.withObject("/metadata/labels").setAll(yaml(labels));
     workload.withObjectProperty("metadata").put("uid", "w").put("resourceVersion", "5");
     ObjectNode status =
         yaml(
@@ -243,6 +250,83 @@ class ElasticKindsTest {
       CachedJob job = CachedJobParser.of(given.kind(), away);
       assertThat(last(OpenGates.class, decide(given, job, first)).slice()).isEqualTo(first);
     }
+  }
+
+  private static final String SIZES = KueueConstants.RAYCLUSTER_PODSET_REPLICA_SIZES;
+
+  /** The same, scaled by the worker cluster that it is sent to. */
+  private static Elastic sent(Elastic given) {
+    ObjectNode job = given.job().deepCopy();
+    String cluster =
+        switch (given.kind()) {
+          case RayJob rayJob -> "/spec/rayClusterSpec";
+          case RayService service -> "/spec/rayClusterConfig";
+          default -> "/spec";
+        };
+    job.withObject(cluster).put("enableInTreeAutoscaling", true);
+    job.withObject("/spec").put("managedBy", KueueConstants.MULTIKUEUE);
+    return new Elastic(given.kind(), job, given.running(), false);
+  }
+
+  /** The job in the manager while so many of its workers run in a worker cluster. */
+  private static CachedJob following(Elastic sent, int pods) {
+    ObjectNode object = with(sent.job(), sent.running());
+    object
+        .withObject("/metadata/annotations")
+        .put(SIZES, "[{\"name\":\"workers\",\"count\":" + pods + "}]");
+    return CachedJobParser.of(sent.kind(), object);
+  }
+
+  @ParameterizedTest
+  @MethodSource("kinds")
+  void theSlicesOfAJobThatAWorkerScalesFollowItsAnnotation(Elastic given) throws IOException {
+    Elastic sent = sent(given);
+    CachedWorkload first = admitted(sent);
+    Start start = last(Start.class, decide(sent, sent.suspended(), first));
+    assertThat(start.patches().getLast().body().at("/metadata/annotations").path(SIZES).asText())
+        .as("its size from the start on")
+        .isEqualTo("[{\"name\":\"workers\",\"count\":4}]");
+
+    last(OpenGates.class, decide(sent, following(sent, 4), first));
+    CreateSlice create = last(CreateSlice.class, decide(sent, following(sent, 6), first));
+    assertThat(create.counts()).containsEntry("head", 1).containsEntry("workers", 6);
+    ResizeSlice resize = last(ResizeSlice.class, decide(sent, following(sent, 0), first));
+    assertThat(resize.counts()).containsEntry("head", 1).containsEntry("workers", 0);
+  }
+
+  /** What its own spec says counts again when it is stopped. */
+  @ParameterizedTest
+  @MethodSource("kinds")
+  void aStopTakesTheSizeAwayThatAWorkerGave(Elastic given) {
+    Elastic sent = sent(given);
+    JsonNode runs = following(sent, 6).object();
+    JsonNode stop =
+        given.kind().nextStopStep(runs, Optional.empty()).orElseThrow().body();
+    assertThat(stop.at("/metadata/annotations").path(SIZES).isNull()).isTrue();
+
+    ObjectNode here = with(given.job(), given.running());
+    here.withObject("/metadata/annotations").put(SIZES, "[]");
+    JsonNode other = given.kind().nextStopStep(here, Optional.empty()).orElseThrow().body();
+    assertThat(other.at("/metadata/annotations").path(SIZES).isMissingNode())
+        .as("that of a job that isn't sent")
+        .isTrue();
+  }
+
+  /** In the worker: the manager's slice is followed, and the size is told for the manager. */
+  @Test
+  void aRayJobOfAManagerTellsTheSizeOfItsCluster() throws IOException {
+    Elastic given = kinds().toList().get(1);
+    ObjectNode job = given.job().deepCopy();
+    Elastic plain = new Elastic(given.kind(), job, given.running(), true);
+    CachedWorkload slice = admitted(plain, "{kueue.x-k8s.io/multikueue-origin: manager}");
+    job.withObject("/metadata/annotations")
+        .put(KueueConstants.PREBUILT_WORKLOAD_NAME, slice.id().name());
+
+    List<JobAction> actions = decide(plain, plain.running(3), slice);
+    Annotate annotate = last(Annotate.class, actions);
+    assertThat(annotate.patch().body().at("/metadata/annotations").path(SIZES).asText())
+        .isEqualTo("[{\"name\":\"workers\",\"count\":6}]");
+    assertThat(actions).as("no slice but those of the manager").hasSize(1);
   }
 
   @Test

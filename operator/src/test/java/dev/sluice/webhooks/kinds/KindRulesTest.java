@@ -220,7 +220,8 @@ class KindRulesTest {
           .containsExactly(
               shown
                   + ".enableInTreeAutoscaling: Invalid value: true: an elastic job that is sent to"
-                  + " worker clusters can't scale itself");
+                  + " worker clusters can't scale itself without the feature gate"
+                  + " MultiKueueRayInTreeAutoscaling");
       assertThat(
               refused(
                   create(
@@ -234,6 +235,40 @@ class KindRulesTest {
                   + ".headGroupSpec.template.metadata.annotations"
                   + "[kueue.x-k8s.io/podset-preferred-topology]: Forbidden: may not be set for an"
                   + " elastic job");
+    }
+  }
+
+  @Test
+  void aClusterThatScalesItselfIsSentWithTheGateAndTheOperatorAloneWritesItsSize() {
+    Set<FeatureGate> gates = EnumSet.copyOf(Reviews.settings().gates());
+    gates.add(FeatureGate.MULTI_KUEUE_RAY_IN_TREE_AUTOSCALING);
+    Map<String, AdmissionFunction> functions = functions(gates);
+    String sizes = "/metadata/annotations/kueue.x-k8s.io~1raycluster-podset-replica-sizes";
+    for (JsonNode plain : List.of(CLUSTER, JOB)) {
+      String path = plain == CLUSTER ? "/spec" : "/spec/rayClusterSpec";
+      JsonNode scales = elastic(edited(plain, set(path + "/enableInTreeAutoscaling", "true")));
+      JsonNode there = edited(scales, set("/spec/managedBy", KueueConstants.MULTIKUEUE));
+      JsonNode sent = Reviews.mutated(there, review(functions, "mutate", create(there)));
+      JsonNode runs = edited(sent, set(sizes, "'[{\"name\":\"w\",\"count\":4}]'"));
+      assertThat(messages(review(functions, "validate", create(sent)))).isEmpty();
+      assertThat(messages(review(functions, "validate", update(sent, runs)))).isEmpty();
+
+      String forbidden =
+          "metadata.annotations[kueue.x-k8s.io/raycluster-podset-replica-sizes]: Forbidden: is"
+              + " written by the operator alone";
+      JsonNode smaller = edited(runs, set(sizes, "'[]'"));
+      assertThat(messages(review(functions, "validate", update(runs, smaller))))
+          .containsExactly(forbidden);
+      assertThat(messages(review(functions, "validate", update(runs, sent))))
+          .containsExactly(forbidden);
+      JsonNode labelled = edited(runs, set("/metadata/labels/team", "a"));
+      assertThat(messages(review(functions, "validate", update(runs, labelled)))).isEmpty();
+      // the size of one that isn't sent is told, and read by nobody
+      JsonNode here = edited(runs, set("/spec/managedBy", "null"));
+      JsonNode other = edited(smaller, set("/spec/managedBy", "null"));
+      assertThat(messages(review(functions, "validate", update(here, other)))).isEmpty();
+      // what was sent while the gate was on goes on when it is off
+      assertThat(refused(update(runs, labelled))).isEmpty();
     }
   }
 

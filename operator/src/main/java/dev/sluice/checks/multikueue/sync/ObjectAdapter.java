@@ -65,6 +65,8 @@ final class ObjectAdapter implements MultiKueueAdapter {
     if (local.isEmpty()) {
       return RunResult.after(DELETION_RETRY_DELAY);
     }
+    boolean scalesRemotely = owner.kind().rules().scaling().scalesRemotely(local.get());
+    context.reconcileState().scalesRemotely(scalesRemotely);
     Optional<Duration> unseen = untilSeen(context, owner, cluster);
     if (unseen.isPresent()) {
       return new RunResult.Proceeding(unseen);
@@ -104,6 +106,9 @@ final class ObjectAdapter implements MultiKueueAdapter {
     }
     if (there.isPresent()) {
       push(context, owner, local.get(), there.get(), worker);
+      if (scalesRemotely && follow(context, owner, local.get(), there.get(), cluster)) {
+        return RunResult.after(Duration.ZERO);
+      }
     }
     if (there.isEmpty()) {
       return begin(context, owner, local.get(), cluster);
@@ -126,7 +131,8 @@ final class ObjectAdapter implements MultiKueueAdapter {
 
   /**
    * Gives the remote job of an elastic job its next slice, which has quota in the worker, and the
-   * size that the manager's job has now. A job that has a later slice already keeps that.
+   * size that the manager's job has now. A job that has a later slice already keeps that. One that
+   * scales itself keeps its size, and gets the slice only while it needs that.
    */
   private RunResult handOver(
       RemoteWorkloadContext context,
@@ -136,7 +142,15 @@ final class ObjectAdapter implements MultiKueueAdapter {
       RemoteClient worker)
       throws IOException {
     String had = OriginLabel.workload(there);
-    if (!context.local().replacedSlice().equals(had) || OriginLabel.isDeleting(there)) {
+    boolean unneeded =
+        context.reconcileState().scalesRemotely()
+            && elasticSlices
+                .replaced(context.local())
+                .filter(it -> !RemoteJobFactory.outgrows(owner.kind(), local, there, it))
+                .isPresent();
+    if (!context.local().replacedSlice().equals(had)
+        || OriginLabel.isDeleting(there)
+        || unneeded) {
       return RunResult.after(DELETION_RETRY_DELAY);
     }
     ObjectNode patch =
@@ -157,6 +171,29 @@ final class ObjectAdapter implements MultiKueueAdapter {
         : originLabel.isOn(there, context.key());
   }
 
+  /** Has the manager's job follow the size of a remote job; returns whether that changed it. */
+  private boolean follow(
+      RemoteWorkloadContext context,
+      RemoteWorkloadContext.Owner owner,
+      ObjectNode local,
+      JsonNode there,
+      String cluster)
+      throws IOException {
+    JsonNode copy = context.copies().getOrDefault(cluster, MissingNode.getInstance());
+    ObjectNode patch = RemoteJobFactory.followed(owner.kind(), local, there, copy);
+    if (patch.isEmpty()) {
+      return false;
+    }
+    LOG.info(
+        "workload={} job={} cluster={} followed={}",
+        context.local().id(),
+        owner.name(),
+        cluster,
+        patch.path("metadata"));
+    manager.patch(owner.path(context.key().namespace()), RemoteWorkloadContext.at(local, patch));
+    return true;
+  }
+
   /** Copies the pushed fields of the manager's job to the running remote job. */
   private void push(
       RemoteWorkloadContext context,
@@ -166,7 +203,7 @@ final class ObjectAdapter implements MultiKueueAdapter {
       RemoteClient worker)
       throws IOException {
     ObjectNode patch = RemoteJobFactory.pushed(owner.kind(), local, there);
-    if (context.local().elastic()) {
+    if (context.local().elastic() && !context.reconcileState().scalesRemotely()) {
       patch = RemoteJobFactory.resized(owner.kind(), local, there, patch);
     }
     if (!patch.isEmpty()) {

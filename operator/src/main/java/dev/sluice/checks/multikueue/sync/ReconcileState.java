@@ -28,6 +28,7 @@ final class ReconcileState {
   private volatile Optional<Instant> lastRound = Optional.empty();
   private volatile boolean offerTold;
   private volatile Optional<ManagerState.Sendable> sendable = Optional.empty();
+  private volatile boolean scalesRemotely;
   private volatile Optional<Instant> endTold = Optional.empty();
   private volatile Optional<Instant> endMissed = Optional.empty();
   private final Map<String, String> offers = new ConcurrentHashMap<>();
@@ -66,6 +67,16 @@ final class ReconcileState {
   /** Records whether the job can be dispatched: that does not change. */
   void sendable(ManagerState.Sendable newSendable) {
     sendable = Optional.of(newSendable);
+  }
+
+  /** Whether the size of the job is written in the worker that it runs in, as last read. */
+  boolean scalesRemotely() {
+    return scalesRemotely;
+  }
+
+  /** Records whether the size of the job is written in the worker that it runs in. */
+  void scalesRemotely(boolean read) {
+    scalesRemotely = read;
   }
 
   /** The throttle of the check's message. */

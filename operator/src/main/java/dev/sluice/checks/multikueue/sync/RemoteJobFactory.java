@@ -11,9 +11,12 @@ import dev.sluice.jobs.kind.JobConditions;
 import dev.sluice.jobs.kind.MultiKueueRules.Entry;
 import dev.sluice.jobs.kind.MultiKueueRules.StatusRules;
 import dev.sluice.kube.json.JsonMergePatch;
+import dev.sluice.workload.record.CachedWorkload;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 
 /**
  * Converts jobs between manager and worker, as JSON. Pure functions that do not modify their
@@ -44,7 +47,11 @@ final class RemoteJobFactory {
     }
     if (metadata.path("annotations") instanceof ObjectNode annotations) {
       annotations.remove(
-          List.of(LocalClusterAnnotations.MAY_RUN_HERE, LocalClusterAnnotations.REMOTE_STATUS));
+          List.of(
+              LocalClusterAnnotations.MAY_RUN_HERE,
+              LocalClusterAnnotations.REMOTE_STATUS,
+              KueueConstants.RAYCLUSTER_GENERATION,
+              KueueConstants.RAYCLUSTER_PODSET_REPLICA_SIZES));
     }
     copy.set("spec", job.path("spec").deepCopy());
     kind.managedBy().forEach(path -> remove(copy, path));
@@ -145,6 +152,41 @@ final class RemoteJobFactory {
     return JsonMergePatch.between(before, after);
   }
 
+  /**
+   * The patch by which the manager's job tells the size of a remote job that scales itself. A pod
+   * set counts with the pods for which the copy of the Workload has quota, as long as they are more
+   * than the remote job wants: they may still run.
+   */
+  static ObjectNode followed(MultiKueueKind kind, JsonNode local, JsonNode remote, JsonNode copy) {
+    Map<String, Integer> counts =
+        new LinkedHashMap<>(kind.rules().scaling().remoteCounts(local, remote));
+    for (JsonNode podSet : copy.path("spec").path("podSets")) {
+      counts.computeIfPresent(
+          podSet.path("name").asText(),
+          (name, count) -> Math.max(count, podSet.path("count").asInt()));
+    }
+    ObjectNode patch = nothing();
+    kind.rules()
+        .scaling()
+        .sizeAnnotations(counts)
+        .forEach(
+            (annotation, size) -> {
+              List<String> path = List.of("metadata", "annotations", annotation);
+              if (!at(local, path).asText().equals(size)) {
+                parent(patch, path).put(annotation, size);
+              }
+            });
+    return patch;
+  }
+
+  /** Whether a remote job that scales itself wants more pods than a slice has. */
+  static boolean outgrows(
+      MultiKueueKind kind, JsonNode local, JsonNode remote, CachedWorkload slice) {
+    Map<String, Integer> counts = kind.rules().scaling().remoteCounts(local, remote);
+    return slice.spec().podSets().stream()
+        .anyMatch(podSet -> counts.getOrDefault(podSet.name(), 0) > podSet.count());
+  }
+
   /** The patch by which the remote job of an elastic job gets its next slice. */
   static ObjectNode handedOver(
       MultiKueueKind kind,
@@ -154,7 +196,9 @@ final class RemoteJobFactory {
       OriginLabel originLabel) {
     ObjectNode after = remote.deepCopy();
     originLabel.name(after, workload);
-    kind.rules().sizes().apply(local, after);
+    if (!kind.rules().scaling().scalesRemotely(local)) {
+      kind.rules().sizes().apply(local, after);
+    }
     return JsonMergePatch.between(remote, after);
   }
 

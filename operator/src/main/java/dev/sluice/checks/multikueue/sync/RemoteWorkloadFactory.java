@@ -90,10 +90,13 @@ final class RemoteWorkloadFactory {
    * The state of a remote Workload, compared with the manager's Workload if that exists. A remote
    * Workload that can't be read counts as one that has not answered, so that one worker doesn't
    * keep the Workload from running in another one.
+   *
+   * @param scalesRemotely whether the size of the job is written in the worker
    */
-  WorkerState.Copy read(JsonNode remote, Optional<CachedWorkload> local) {
+  WorkerState.Copy read(JsonNode remote, Optional<CachedWorkload> local, boolean scalesRemotely) {
     try {
-      return state(parser.parse(JsonMappers.JSON.writeValueAsBytes(remote)), local);
+      return state(
+          parser.parse(JsonMappers.JSON.writeValueAsBytes(remote)), local, scalesRemotely);
     } catch (IOException | RuntimeException e) {
       return new WorkerState.Copy(
           Optional.empty(),
@@ -104,7 +107,8 @@ final class RemoteWorkloadFactory {
     }
   }
 
-  private static WorkerState.Copy state(CachedWorkload copy, Optional<CachedWorkload> local) {
+  private static WorkerState.Copy state(
+      CachedWorkload copy, Optional<CachedWorkload> local, boolean scalesRemotely) {
     Optional<Condition> evicted = copy.status().trueCondition("Evicted");
     return new WorkerState.Copy(
         copy.status()
@@ -114,7 +118,7 @@ final class RemoteWorkloadFactory {
         evicted.isPresent()
             ? Optional.empty()
             : copy.status().trueCondition("Admitted").map(Condition::lastTransitionTime),
-        local.map(ours -> difference(ours, copy)).orElse(Difference.NONE),
+        local.map(ours -> difference(ours, copy, scalesRemotely)).orElse(Difference.NONE),
         reports(copy),
         gate(copy));
   }
@@ -171,10 +175,15 @@ final class RemoteWorkloadFactory {
 
   /**
    * An elastic job that has fewer pods now: a copy without quota is resized. One with quota is
-   * resized by the worker when the pods are gone.
+   * resized by the worker when the pods are gone; if the job is scaled there, the manager follows.
    */
-  private static Difference difference(CachedWorkload ours, CachedWorkload copy) {
-    boolean shrunk = ours.elastic() && !counts(ours).equals(counts(copy)) && isWithin(ours, copy);
+  private static Difference difference(
+      CachedWorkload ours, CachedWorkload copy, boolean scalesRemotely) {
+    boolean shrunk =
+        ours.elastic()
+            && !counts(ours).equals(counts(copy))
+            && (isWithin(ours, copy)
+                || (scalesRemotely && copy.quotaReserved() && isWithin(copy, ours)));
     if (!shrunk) {
       return difference(ours.spec(), copy.spec());
     }
@@ -186,9 +195,9 @@ final class RemoteWorkloadFactory {
     return workload.spec().podSets().stream().map(CachedWorkload.PodSet::count).toList();
   }
 
-  private static boolean isWithin(CachedWorkload ours, CachedWorkload copy) {
-    List<Integer> wanted = counts(ours);
-    List<Integer> has = counts(copy);
+  private static boolean isWithin(CachedWorkload smaller, CachedWorkload larger) {
+    List<Integer> wanted = counts(smaller);
+    List<Integer> has = counts(larger);
     return wanted.size() == has.size()
         && IntStream.range(0, has.size()).allMatch(i -> wanted.get(i) <= has.get(i));
   }

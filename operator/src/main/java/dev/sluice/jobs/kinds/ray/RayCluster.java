@@ -31,7 +31,8 @@ public final class RayCluster extends RayKind {
     return Optional.of(
         MultiKueueRules.byStatus(managedByField(), suspendField())
             .withPodFields("state", "readyWorkerReplicas", "availableWorkerReplicas")
-            .resizedBy(pods()::resize));
+            .resizedBy(pods()::resize)
+            .scaledBy(pods()));
   }
 
   @Override

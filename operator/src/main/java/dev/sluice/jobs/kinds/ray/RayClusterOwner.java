@@ -31,12 +31,13 @@ abstract class RayClusterOwner extends RayKind {
     return List.of(CLUSTERS);
   }
 
-  /** The RayCluster that gives a running job its size. */
+  /** The RayCluster that gives a running job its size; one of a job that is sent isn't here. */
   @Override
   public final Optional<JobReference> reference(JsonNode object) {
     boolean follows =
         "true".equals(JsonFields.annotations(object).get(KueueConstants.ELASTIC_JOB))
             && pods().scalesItself(object)
+            && !pods().scalesRemotely(object)
             && !isSuspended(object)
             && end(object).isEmpty();
     return follows

@@ -44,7 +44,8 @@ public final class RayJob extends RayClusterOwner {
         MultiKueueRules.byStatus(managedByField(), suspendField())
             .keptAfterItsEnd(List.of("spec", "deletionStrategy"))
             .withPodFields("rayClusterStatus", "jobDeploymentStatus", "jobStatus")
-            .resizedBy(pods()::resize));
+            .resizedBy(pods()::resize)
+            .scaledBy(pods()));
   }
 
   @Override
@@ -110,6 +111,7 @@ public final class RayJob extends RayClusterOwner {
   /** Without a template of its own in the object, the submitter would run outside of its flavor. */
   @Override
   protected void writeTemplates(ObjectNode job) {
+    super.writeTemplates(job);
     if (isSubmittedByJob(job) && !job.path("spec").path(SUBMITTER_TEMPLATE).isObject()) {
       JsonFields.child(job, "spec").set(SUBMITTER_TEMPLATE, defaultSubmitter(job));
     }
@@ -117,6 +119,7 @@ public final class RayJob extends RayClusterOwner {
 
   @Override
   protected void removeTemplates(ObjectNode job) {
+    super.removeTemplates(job);
     if (job.path("spec").path(SUBMITTER_TEMPLATE).equals(defaultSubmitter(job))) {
       JsonFields.child(job, "spec").remove(SUBMITTER_TEMPLATE);
     }

@@ -1,12 +1,18 @@
 package dev.sluice.jobs.kinds.ray;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.sluice.api.KueueConstants;
+import dev.sluice.api.config.FeatureGate;
+import dev.sluice.api.json.JsonFields;
 import dev.sluice.jobs.kind.InvalidField;
 import dev.sluice.jobs.kind.JobKind;
 import dev.sluice.jobs.kind.TemplatedJob;
 import dev.sluice.jobs.kind.WebhookRules;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
+import java.util.function.Predicate;
 
 /** What the kinds of Ray have in common: each holds the spec of a cluster. */
 abstract class RayKind extends TemplatedJob {
@@ -62,6 +68,44 @@ abstract class RayKind extends TemplatedJob {
     return clusters.isEmpty()
         ? Optional.empty()
         : Optional.of("ray.io/cluster in (" + String.join(",", clusters) + ")");
+  }
+
+  /** A cluster that scales itself in a worker needs a gate: its size is followed from there. */
+  @Override
+  public List<InvalidField> validateByGate(
+      JsonNode object, boolean elastic, Predicate<FeatureGate> isOn) {
+    return elastic
+            && isManageable(object)
+            && !isOn.test(FeatureGate.MULTI_KUEUE_RAY_IN_TREE_AUTOSCALING)
+        ? pods.validateScaling(object)
+        : List.of();
+  }
+
+  /** While the annotation is there, it is the size of a cluster that a worker scales. */
+  @Override
+  public Set<String> operatorAnnotations(JsonNode object) {
+    return pods.scalesRemotely(object)
+            && JsonFields.annotations(object)
+                .containsKey(KueueConstants.RAYCLUSTER_PODSET_REPLICA_SIZES)
+        ? Set.of(KueueConstants.RAYCLUSTER_PODSET_REPLICA_SIZES)
+        : Set.of();
+  }
+
+  /** From its start on a cluster that a worker scales has the size that the annotation says. */
+  @Override
+  protected void writeTemplates(ObjectNode job) {
+    if (pods.scalesRemotely(job) && operatorAnnotations(job).isEmpty()) {
+      ObjectNode annotations =
+          JsonFields.child(JsonFields.child(job, "metadata"), "annotations");
+      pods.sizeAnnotations(pods.remoteCounts(job, job)).forEach(annotations::put);
+    }
+  }
+
+  @Override
+  protected void removeTemplates(ObjectNode job) {
+    if (JsonFields.at(job, "metadata", "annotations") instanceof ObjectNode annotations) {
+      annotations.remove(operatorAnnotations(job));
+    }
   }
 
   @Override

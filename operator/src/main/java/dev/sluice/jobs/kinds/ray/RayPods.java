@@ -1,5 +1,6 @@
 package dev.sluice.jobs.kinds.ray;
 
+import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.IntNode;
@@ -8,14 +9,17 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.sluice.api.KueueConstants;
 import dev.sluice.api.Quantities;
 import dev.sluice.api.json.JsonFields;
+import dev.sluice.api.json.JsonMappers;
 import dev.sluice.jobs.kind.InvalidField;
 import dev.sluice.jobs.kind.JobReference;
+import dev.sluice.jobs.kind.MultiKueueRules;
 import dev.sluice.jobs.kind.PodSetTemplate;
 import dev.sluice.jobs.kind.TemplatedJob.Index;
 import dev.sluice.jobs.kind.TemplatedJob.PodSetSlot;
 import java.math.BigDecimal;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -25,13 +29,14 @@ import java.util.Map;
  *
  * @param path path of the spec
  */
-record RayPods(List<String> path) {
+record RayPods(List<String> path) implements MultiKueueRules.RemoteScaling {
 
   /** The pod set of the head. */
   static final String HEAD = "head";
 
   private static final String GROUPS = "workerGroupSpecs";
   private static final String LEAST = "minReplicas";
+  private static final String MOST = "maxReplicas";
   private static final String GROUP_NAME = "groupName";
   private static final String AUTOSCALING = "enableInTreeAutoscaling";
   private static final String MANAGED_BY = "managedBy";
@@ -57,7 +62,8 @@ record RayPods(List<String> path) {
 
   /**
    * The head and the groups, in the order of the object. Where the job follows the size of its
-   * cluster, the groups have as many replicas as there.
+   * cluster, the groups have as many replicas as there, or as many pods as an annotation says that
+   * they have in another cluster.
    */
   List<PodSetSlot> slots(JsonNode object) {
     List<PodSetSlot> slots = new ArrayList<>();
@@ -65,13 +71,14 @@ record RayPods(List<String> path) {
     slots.add(PodSetSlot.of(object, HEAD, 1, at + "/headGroupSpec/template", NO_INDEX));
     List<JsonNode> groups = JsonFields.list(spec(object), GROUPS);
     Map<String, JsonNode> namesakes = byName(JobReference.specOf(object));
+    Map<String, Long> told = scalesRemotely(object) ? told(object) : Map.of();
     for (int i = 0; i < groups.size(); i++) {
       JsonNode group = groups.get(i);
       slots.add(
           PodSetSlot.of(
               object,
               podSet(group),
-              count(group, namesakes),
+              told.getOrDefault(podSet(group), count(group, namesakes)),
               at + "/" + GROUPS + "/" + i + "/template",
               NO_INDEX));
     }
@@ -92,6 +99,63 @@ record RayPods(List<String> path) {
       }
     }
     return followed;
+  }
+
+  /** Whether the cluster is scaled by the worker cluster that it is sent to. */
+  @Override
+  public boolean scalesRemotely(JsonNode object) {
+    return scalesItself(object) && isSentElsewhere(object) && isElastic(object);
+  }
+
+  private static boolean isElastic(JsonNode object) {
+    return "true".equals(JsonFields.annotations(object).get(KueueConstants.ELASTIC_JOB));
+  }
+
+  /**
+   * The numbers of pods of the groups in a worker: those that an annotation there tells of the
+   * cluster of a job, else those of the spec.
+   */
+  @Override
+  public Map<String, Integer> remoteCounts(JsonNode local, JsonNode remote) {
+    Map<String, Integer> counts = new LinkedHashMap<>();
+    Map<String, JsonNode> namesakes = byName(spec(remote));
+    Map<String, Long> told = told(remote);
+    for (JsonNode group : JsonFields.list(spec(local), GROUPS)) {
+      long count = told.getOrDefault(podSet(group), count(group, namesakes));
+      counts.put(podSet(group), (int) Math.clamp(count, 0, bound(group)));
+    }
+    return counts;
+  }
+
+  /** How many pods a group may have at most. */
+  private static int bound(JsonNode group) {
+    int replicas = Math.max(group.path(MOST).asInt(Integer.MAX_VALUE), replicas(group, Map.of()));
+    return (int) Math.min(workers(replicas, group), Integer.MAX_VALUE);
+  }
+
+  @Override
+  public Map<String, String> sizeAnnotations(Map<String, Integer> counts) {
+    ArrayNode sizes = JsonNodeFactory.instance.arrayNode();
+    counts.forEach((podSet, count) -> sizes.addObject().put("name", podSet).put("count", count));
+    return Map.of(KueueConstants.RAYCLUSTER_PODSET_REPLICA_SIZES, sizes.toString());
+  }
+
+  /** The numbers of pods that the annotation of a job tells; without what can't be read. */
+  private static Map<String, Long> told(JsonNode object) {
+    String text =
+        JsonFields.annotations(object)
+            .getOrDefault(KueueConstants.RAYCLUSTER_PODSET_REPLICA_SIZES, "[]");
+    Map<String, Long> counts = new HashMap<>();
+    try {
+      for (JsonNode size : JsonMappers.JSON.readTree(text)) {
+        if (size.path("count").isIntegralNumber()) {
+          counts.put(size.path("name").asText(), Math.max(0, size.path("count").asLong()));
+        }
+      }
+    } catch (JsonProcessingException notWrittenByAnOperator) {
+      return Map.of();
+    }
+    return counts;
   }
 
   /** The groups in the spec of a cluster, by name. */
@@ -252,6 +316,18 @@ record RayPods(List<String> path) {
     }
   }
 
+  /** What is wrong with an elastic cluster where those that scale themselves may not be sent. */
+  List<InvalidField> validateScaling(JsonNode object) {
+    return scalesItself(object) && isSentElsewhere(object)
+        ? List.of(
+            new InvalidField(
+                field(AUTOSCALING),
+                spec(object).path(AUTOSCALING),
+                "an elastic job that is sent to worker clusters can't scale itself without the"
+                    + " feature gate MultiKueueRayInTreeAutoscaling"))
+        : List.of();
+  }
+
   /**
    * What breaks the rules of a cluster in a queue.
    *
@@ -260,16 +336,14 @@ record RayPods(List<String> path) {
    */
   List<InvalidField> validate(JsonNode object, int more, boolean elastic) {
     List<InvalidField> invalid = new ArrayList<>();
-    if (scalesItself(object) && (!elastic || isSentElsewhere(object))) {
+    if (scalesItself(object) && !elastic) {
       invalid.add(
           new InvalidField(
               field(AUTOSCALING),
               spec(object).path(AUTOSCALING),
-              elastic
-                  ? "an elastic job that is sent to worker clusters can't scale itself"
-                  : "a job in a queue can't scale itself unless it is elastic: annotation "
-                      + KueueConstants.ELASTIC_JOB
-                      + "=true"));
+              "a job in a queue can't scale itself unless it is elastic: annotation "
+                  + KueueConstants.ELASTIC_JOB
+                  + "=true"));
     }
     JsonNode head = spec(object).at(HEAD_CONTAINERS);
     if (head.isEmpty()) {

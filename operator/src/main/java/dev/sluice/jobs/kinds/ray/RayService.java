@@ -11,8 +11,8 @@ import dev.sluice.jobs.kind.JobState;
 import dev.sluice.jobs.kind.MultiKueueRules;
 import dev.sluice.jobs.kind.MultiKueueRules.StatusRules;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
+import java.util.function.Predicate;
 import java.util.stream.Stream;
 
 /** RayServices: the pod sets of the cluster that serves. A service never finishes. */
@@ -40,6 +40,7 @@ public final class RayService extends RayClusterOwner {
             .managedByAnyOf(List.of(managedByField(), List.of("spec", CLUSTER, "managedBy")))
             .pushing(List.of(List.of("spec", "serveConfigV2")))
             .resizedBy(pods()::resize)
+            .scaledBy(pods())
             .with(
                 StatusRules.atAnyTime(
                     List.of("serviceStatus", "numServeEndpoints"), List.of("Ready"))));
@@ -50,18 +51,21 @@ public final class RayService extends RayClusterOwner {
    * (docs/ray.md#what-is-refused).
    */
   @Override
-  public Map<FeatureGate, List<InvalidField>> validateByGate(JsonNode object, boolean elastic) {
+  public List<InvalidField> validateByGate(
+      JsonNode object, boolean elastic, Predicate<FeatureGate> isOn) {
     JsonNode type = object.path("spec").path("upgradeStrategy").path("type");
-    return elastic || type.asText().equals("None")
-        ? Map.of()
-        : Map.of(
-            FeatureGate.RAY_SERVICE_VALIDATE_UPGRADE_STRATEGY,
-            List.of(
-                new InvalidField(
-                    "spec.upgradeStrategy.type",
-                    type,
-                    "must be None for a service in a queue that isn't elastic, because an upgrade"
-                        + " makes a second cluster, for which there is no quota")));
+    boolean refused =
+        !elastic
+            && !type.asText().equals("None")
+            && isOn.test(FeatureGate.RAY_SERVICE_VALIDATE_UPGRADE_STRATEGY);
+    return refused
+        ? List.of(
+            new InvalidField(
+                "spec.upgradeStrategy.type",
+                type,
+                "must be None for a service in a queue that isn't elastic, because an upgrade"
+                    + " makes a second cluster, for which there is no quota"))
+        : super.validateByGate(object, elastic, isOn);
   }
 
   /** The cluster that serves, and the one that will. */

@@ -162,8 +162,27 @@ class ElasticSlicesTest {
         .isEqualTo(Difference.OTHER);
   }
 
+  /** The worker has given the quota back of pods that are gone; nobody here knows that yet. */
+  @Test
+  void aSmallerCopyOfAJobThatScalesItselfStays() throws IOException {
+    CachedWorkload ours = parsed(json("a", "", 3, ""));
+    String quota = "\"conditions\": [{\"type\": \"QuotaReserved\", \"status\": \"True\"}]";
+    assertThat(difference(ours, json("a", "", 1, quota), true)).isEqualTo(Difference.NONE);
+    assertThat(difference(ours, json("a", "", 1, quota), false)).isEqualTo(Difference.OTHER);
+    assertThat(difference(ours, json("a", "", 1, ""), true)).isEqualTo(Difference.OTHER);
+    assertThat(difference(ours, json("a", "", 1, quota).replace("main", "other"), true))
+        .isEqualTo(Difference.OTHER);
+  }
+
   private static Difference difference(CachedWorkload ours, String copy) throws IOException {
+    return difference(ours, copy, false);
+  }
+
+  private static Difference difference(CachedWorkload ours, String copy, boolean scalesRemotely)
+      throws IOException {
     JsonNode remote = new ObjectMapper().readTree(copy);
-    return new RemoteWorkloadFactory().read(remote, Optional.of(ours)).difference();
+    return new RemoteWorkloadFactory()
+        .read(remote, Optional.of(ours), scalesRemotely)
+        .difference();
   }
 }

@@ -99,7 +99,7 @@ class HostileWorkerTest {
   }
 
   private void workload(ObjectNode there) {
-    assertThat(workloads.read(there, Optional.of(ours))).isNotNull();
+    assertThat(workloads.read(there, Optional.of(ours), false)).isNotNull();
     RemoteWorkloadFactory.isAdmitted(there);
     applied(there, RemoteWorkloadFactory.opened(there, NOW));
     applied(there, RemoteWorkloadFactory.stopped(there, NOW));

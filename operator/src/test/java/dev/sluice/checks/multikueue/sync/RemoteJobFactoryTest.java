@@ -12,6 +12,9 @@ import dev.sluice.jobs.kinds.batch.BatchJob;
 import dev.sluice.jobs.kinds.leaderworkerset.LeaderWorkerSets;
 import dev.sluice.jobs.kinds.ray.RayCluster;
 import dev.sluice.jobs.kinds.ray.RayJob;
+import dev.sluice.workload.record.CachedWorkload;
+import dev.sluice.workload.record.WorkloadParser;
+import java.nio.charset.StandardCharsets;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
@@ -133,6 +136,124 @@ class RemoteJobFactoryTest {
                 spec.formatted(
                     group.formatted("a", 3, "'nodeSelector': {'pool': 'spot'}"),
                     group.formatted("b", 7, ""))));
+  }
+
+  private static final MultiKueueKind RAY = MultiKueueKind.of(new RayCluster()).orElseThrow();
+  private static final String SIZES = "kueue.x-k8s.io/raycluster-podset-replica-sizes";
+
+  /** A Ray cluster that scales itself, with so many replicas of two hosts each. */
+  private static ObjectNode scaling(int replicas, String fields, String annotation) {
+    try {
+      ObjectNode ray =
+          (ObjectNode)
+              json(
+                  """
+                  {'metadata': {'annotations': {'kueue.x-k8s.io/elastic-job': 'true'}},
+                   'spec': {'enableInTreeAutoscaling': true,
+                    'managedBy': 'kueue.x-k8s.io/multikueue',
+                    'workerGroupSpecs': [{'groupName': 'Workers', 'numOfHosts': 2,
+                      'replicas': %d%s}]}}
+                  """
+                      .formatted(replicas, fields));
+      if (!annotation.isEmpty()) {
+        ray.withObject("/metadata/annotations").put(SIZES, annotation);
+      }
+      return ray;
+    } catch (Exception e) {
+      throw new IllegalArgumentException(e);
+    }
+  }
+
+  private static JsonNode slice(int workers) throws Exception {
+    return json(
+        "{'metadata': {'name': 'a', 'namespace': 'physics', 'resourceVersion': '1'}, 'spec':"
+            + " {'podSets': [{'name': 'head', 'count': 1, 'template': {'spec': {}}},"
+            + " {'name': 'workers', 'count': %d, 'template': {'spec': {}}}]}}".formatted(workers));
+  }
+
+  private static String followed(ObjectNode local, ObjectNode remote, int ofCopy)
+      throws Exception {
+    ObjectNode patch = RemoteJobFactory.followed(RAY, local, remote, slice(ofCopy));
+    return patch.isEmpty() ? "" : patch.at("/metadata/annotations").path(SIZES).asText();
+  }
+
+  private static String told(int pods) {
+    return "[{\"name\":\"workers\",\"count\":" + pods + "}]";
+  }
+
+  @Test
+  void theManagersRayClusterFollowsTheSizeThatTheWorkerGivesIt() throws Exception {
+    ObjectNode local = scaling(1, ", 'maxReplicas': 4", told(2));
+    assertThat(followed(local, scaling(1, "", ""), 2)).as("as it is").isEmpty();
+    assertThat(followed(local, scaling(3, "", ""), 2)).as("grown").isEqualTo(told(6));
+    ObjectNode large = scaling(1, ", 'maxReplicas': 4", told(6));
+    assertThat(followed(large, scaling(1, "", ""), 6)).as("pods may still run").isEmpty();
+    assertThat(followed(large, scaling(1, "", ""), 4)).as("some are gone").isEqualTo(told(4));
+    assertThat(followed(large, scaling(1, "", ""), 2)).as("all are gone").isEqualTo(told(2));
+    assertThat(followed(large, scaling(0, ", 'minReplicas': 2", ""), 0)).isEqualTo(told(4));
+  }
+
+  /** A worker isn't believed to be honest. */
+  @Test
+  void noWorkerGetsMoreThanTheManagersRayClusterAllows() throws Exception {
+    ObjectNode local = scaling(1, ", 'maxReplicas': 4", told(2));
+    assertThat(followed(local, scaling(1_000_000_000, "", ""), 2)).isEqualTo(told(8));
+    assertThat(followed(local, scaling(1, ", 'maxReplicas': 9", told(-5)), 0)).isEqualTo(told(0));
+    assertThat(followed(local, scaling(3, "", "[[[[1"), 2)).isEqualTo(told(6));
+    assertThat(followed(local, scaling(3, "", "{\"a\": {\"count\": 7}}"), 2)).isEqualTo(told(6));
+    ObjectNode other = scaling(3, "", "");
+    ((ObjectNode) other.at("/spec/workerGroupSpecs/0")).put("groupName", "others");
+    assertThat(followed(local, other, 2)).as("a group that isn't ours").isEmpty();
+    ObjectNode unbounded = scaling(1, "", told(2));
+    assertThat(followed(unbounded, scaling(2_000_000_000, "", ""), 2))
+        .isEqualTo(told(Integer.MAX_VALUE));
+  }
+
+  /** The size of a RayJob is that of the cluster that KubeRay made; the worker tells it. */
+  @Test
+  void theSizeOfAClusterThatBelongsToAJobIsToldByTheWorker() throws Exception {
+    MultiKueueKind rayJob = MultiKueueKind.of(new RayJob()).orElseThrow();
+    ObjectNode local = json("{'metadata': {}, 'spec': {}}").deepCopy();
+    local.set("metadata", scaling(1, "", told(2)).path("metadata"));
+    local.withObject("/spec").set("rayClusterSpec", scaling(1, "", "").path("spec"));
+    ObjectNode remote = local.deepCopy();
+    remote.withObject("/metadata/annotations").put(SIZES, told(8));
+
+    assertThat(RemoteJobFactory.followed(rayJob, local, remote, slice(2)))
+        .isEqualTo(remote.deepCopy().objectNode().set("metadata", annotations(told(8))));
+    remote.withObject("/metadata/annotations").put(SIZES, "[]");
+    assertThat(RemoteJobFactory.followed(rayJob, local, remote, slice(2)))
+        .as("the cluster has the size of the spec")
+        .isEmpty();
+  }
+
+  private static ObjectNode annotations(String sizes) {
+    ObjectNode metadata = NOTHING.deepCopy();
+    metadata.putObject("annotations").put(SIZES, sizes);
+    return metadata;
+  }
+
+  @Test
+  void theSizeOfARayClusterThatScalesItselfIsNeitherSentNorChanged() throws Exception {
+    OriginLabel originLabel = new OriginLabel("here", true);
+    ObjectNode local = scaling(1, "", told(6));
+    local.withObject("/metadata/annotations").put("kueue.x-k8s.io/raycluster-generation", "3");
+    ObjectNode copy = RemoteJobFactory.copy(RAY, local, "a", originLabel);
+    assertThat(copy.at("/metadata/annotations"))
+        .isEqualTo(
+            json(
+                "{'kueue.x-k8s.io/elastic-job': 'true',"
+                    + " 'kueue.x-k8s.io/prebuilt-workload-name': 'a'}"));
+    ((ObjectNode) copy.at("/spec/workerGroupSpecs/0")).put("replicas", 4);
+
+    assertThat(RemoteJobFactory.handedOver(RAY, local, copy, "b", originLabel))
+        .isEqualTo(
+            json("{'metadata': {'annotations': {'kueue.x-k8s.io/prebuilt-workload-name': 'b'}}}"));
+    CachedWorkload slice =
+        new WorkloadParser().parse(slice(6).toString().getBytes(StandardCharsets.UTF_8));
+    assertThat(RemoteJobFactory.outgrows(RAY, local, copy, slice)).isTrue();
+    ((ObjectNode) copy.at("/spec/workerGroupSpecs/0")).put("replicas", 3);
+    assertThat(RemoteJobFactory.outgrows(RAY, local, copy, slice)).isFalse();
   }
 
   @Test
