@@ -218,6 +218,16 @@ public final class ManagerAndWorkers implements AutoCloseable {
     return plane(name).client();
   }
 
+  /** Stops the manager's operator, and starts another one after what happens meanwhile. */
+  public void restartManager(Runnable meanwhile) {
+    Objects.requireNonNull(operators.remove(MANAGER)).close();
+    try {
+      meanwhile.run();
+    } finally {
+      startOperator(MANAGER, options.manager());
+    }
+  }
+
   /** A share of these clusters that has no objects yet; to be closed. */
   public MultiCluster share() {
     return new MultiCluster(this, Suffixes.next());

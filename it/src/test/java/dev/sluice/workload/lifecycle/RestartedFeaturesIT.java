@@ -15,6 +15,12 @@ import dev.sluice.testing.BuildBreadth;
 import dev.sluice.testing.ControlPlaneTest;
 import dev.sluice.testing.QueuedJobs;
 import dev.sluice.testing.TestCluster;
+import io.fabric8.kubernetes.api.model.GenericKubernetesResource;
+import io.fabric8.kubernetes.api.model.GenericKubernetesResourceBuilder;
+import io.fabric8.kubernetes.api.model.GenericKubernetesResourceList;
+import io.fabric8.kubernetes.client.KubernetesClientException;
+import io.fabric8.kubernetes.client.dsl.NonNamespaceOperation;
+import io.fabric8.kubernetes.client.dsl.Resource;
 import java.nio.file.Path;
 import java.security.SecureRandom;
 import java.time.Duration;
@@ -24,12 +30,21 @@ import java.util.Map;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 
 /**
  * Devices of claims, quotas that follow capacity, and nodes that are asked for, while the operator
- * is killed when Jobs wait, when what they wait for is there, and when they have started.
+ * is killed when Jobs wait, when what they wait for is there, and when they have started; and
+ * PodGroups of kube-scheduler, while it is killed in each phase of a Job that has some.
  */
-@ControlPlaneTest(exclusive = true, fresh = false)
+@ControlPlaneTest(
+    exclusive = true,
+    apiServerArguments = {
+      "--feature-gates=GenericWorkload=true,GangScheduling=true",
+      "--runtime-config=scheduling.k8s.io/v1alpha2=true"
+    })
+@Execution(ExecutionMode.SAME_THREAD)
 @Tag(BuildBreadth.NIGHTLY)
 class RestartedFeaturesIT {
 
@@ -39,7 +54,7 @@ class RestartedFeaturesIT {
 
   private static final String CONFIGURATION =
       """
-      featureGates: {DynamicQuotaOrchestration: true}
+      featureGates: {DynamicQuotaOrchestration: true, WASPodGroups: true}
       resources:
         deviceClassMappings:
         - {name: example.com/gpus, deviceClassNames: [restarts.example.com]}
@@ -182,6 +197,254 @@ class RestartedFeaturesIT {
           .withName("restarts.example.com")
           .delete();
     }
+  }
+
+  private static final String POD_GROUP = "scheduling.k8s.io/v1alpha2/PodGroup";
+  private static final String POD = "v1/Pod";
+  private static final String POLICY =
+      "admissionregistration.k8s.io/v1/ValidatingAdmissionPolicy";
+
+  /** The moments are made by policies that keep the operator from its next write. */
+  @Test
+  void podGroupsAreNeitherLostNorLeftWheneverTheOperatorIsKilled(TestCluster own) {
+    cluster = own;
+    api = new Api(own);
+    jobs = new QueuedJobs(own);
+    OperatorProcess operator = start();
+    try (WatchRecorder recorder = new WatchRecorder(own.client(), InstantSource.system())) {
+      recorder.start();
+      own.applyText(
+          """
+          apiVersion: kueue.x-k8s.io/v1beta2
+          kind: ResourceFlavor
+          metadata: {name: "gang-${suffix}"}
+          spec: {nodeLabels: {pool: "gang-${suffix}"}}
+          """);
+      queue("gangs", "gang", "cpu", "");
+      refuse("starts", "batch", "jobs", "UPDATE", "object.spec.suspend == true");
+      refuse("podgroups", "scheduling.k8s.io", "podgroups", "CREATE", "false");
+      await("no PodGroup may be made").atMost(LIMIT).until(this::isRefusedToMakePodGroups);
+
+      submitGang("gang");
+      String workload = api.workloadOf("gang");
+      api.awaitCondition("Workload", workload, "Admitted", "True Admitted");
+      await("the attempt")
+          .atMost(LIMIT)
+          .until(() -> own.events().stream().anyMatch(it -> "WriteRefused".equals(it.getReason())));
+      operator.kill(); // admitted, before its PodGroup is made
+      allow("podgroups");
+      operator = start();
+      await("the PodGroup").atMost(LIMIT).until(() -> podGroups().size() == 1);
+      assertThat(isSuspended("gang")).isTrue();
+
+      String podGroup = uid(podGroups().getFirst());
+      operator.kill(); // after it is made, before the Job is started
+      allow("starts");
+      operator = start();
+      await("the start").atMost(LIMIT).until(() -> !isSuspended("gang"));
+      operator.kill(); // while pods are made, which nobody puts into the PodGroup now
+      assertThat(ungrouped("gang")).isEmpty();
+      operator = start();
+      awaitPods("gang", 4, 0);
+      assertThat(ungrouped("gang")).isEmpty();
+      assertThat(podGroups()).extracting(RestartedFeaturesIT::uid).containsExactly(podGroup);
+
+      node("small", 2);
+      jobs.awaitCondition(POD_GROUP, name(podGroups().getFirst()), "PodGroupScheduled", "False");
+      operator.kill(); // before it is bound
+      node("large", 2);
+      awaitPods("gang", 4, 4);
+      jobs.awaitCondition(POD_GROUP, name(podGroups().getFirst()), "PodGroupScheduled", "True");
+      operator = restarted(start()); // when it is bound
+      assertThat(podGroups()).extracting(RestartedFeaturesIT::uid).containsExactly(podGroup);
+
+      operator.kill(); // a pod fails, and nobody says whether its replacement joins the PodGroup
+      end(pods("gang").getFirst(), "Failed");
+      awaitPods("gang", 3, 3);
+      operator = start();
+      awaitPods("gang", 4, 4);
+      assertThat(ungrouped("gang")).as("the replacement").hasSize(1);
+      assertThat(podGroups()).extracting(RestartedFeaturesIT::uid).containsExactly(podGroup);
+
+      // stopped and started again: another PodGroup of the same name
+      api.patch("Workload", workload, "{'spec': {'active': false}}");
+      awaitPods("gang", 0, 0);
+      operator = restarted(operator);
+      api.patch("Workload", workload, "{'spec': {'active': true}}");
+      awaitPods("gang", 4, 4);
+      assertThat(ungrouped("gang")).isEmpty();
+      assertThat(podGroups())
+          .singleElement()
+          .satisfies(
+              made -> {
+                assertThat(uid(made)).isNotEqualTo(podGroup);
+                assertThat(made.at("/spec/schedulingPolicy/gang/minCount").asInt()).isEqualTo(4);
+              });
+
+      operator.kill(); // before the Job ends
+      pods("gang").forEach(pod -> end(pod, "Succeeded"));
+      jobs.awaitCondition("batch/v1/Job", "gang", "Complete", "True");
+      operator = start();
+      api.awaitCondition("Workload", workload, "Finished", "True Succeeded");
+      assertThat(recorder.catchUp(LIMIT)).isTrue();
+      assertThat(Auditor.audit(own.own(recorder.history())).violations()).isEmpty();
+
+      operator.kill(); // before the Job is deleted
+      api.delete("Job", "gang");
+      operator = start();
+      await("nothing is left")
+          .atMost(LIMIT)
+          .until(() -> jobs.workloads().isEmpty() && podGroups().isEmpty());
+      assertThat(operator.stop()).isTrue();
+    } finally {
+      operator.close();
+    }
+  }
+
+  /** Keeps everybody from a write in the namespace of the test unless the expression is true. */
+  private void refuse(
+      String name, String group, String resource, String operation, String expression) {
+    cluster.applyText(
+        """
+        apiVersion: admissionregistration.k8s.io/v1
+        kind: ValidatingAdmissionPolicy
+        metadata: {name: "%1$s-${suffix}"}
+        spec:
+          failurePolicy: Fail
+          matchConstraints:
+            resourceRules:
+            - {apiGroups: ["%2$s"], apiVersions: ["*"], operations: ["%4$s"], resources: ["%3$s"]}
+          validations: [{expression: "%5$s", message: "not yet"}]
+        ---
+        apiVersion: admissionregistration.k8s.io/v1
+        kind: ValidatingAdmissionPolicyBinding
+        metadata: {name: "%1$s-${suffix}"}
+        spec:
+          policyName: "%1$s-${suffix}"
+          validationActions: [Deny]
+          matchResources:
+            namespaceSelector: {matchLabels: {kubernetes.io/metadata.name: "${namespace}"}}
+        """
+            .formatted(name, group, resource, operation, expression));
+  }
+
+  private void allow(String name) {
+    jobs.delete(POLICY + "Binding", cluster.name(name));
+    jobs.delete(POLICY, cluster.name(name));
+  }
+
+  private boolean isRefusedToMakePodGroups() {
+    try {
+      podGroupApi()
+          .resource(
+              new GenericKubernetesResourceBuilder()
+                  .withApiVersion("scheduling.k8s.io/v1alpha2")
+                  .withKind("PodGroup")
+                  .withNewMetadata()
+                  .withName("probe")
+                  .endMetadata()
+                  .addToAdditionalProperties(
+                      "spec", Map.of("schedulingPolicy", Map.of("gang", Map.of("minCount", 2))))
+                  .build())
+          .dryRun()
+          .create();
+      return false;
+    } catch (KubernetesClientException e) {
+      assertThat(e.getMessage()).contains("not yet");
+      return true;
+    }
+  }
+
+  private NonNamespaceOperation<
+          GenericKubernetesResource,
+          GenericKubernetesResourceList,
+          Resource<GenericKubernetesResource>>
+      podGroupApi() {
+    return cluster
+        .client()
+        .genericKubernetesResources("scheduling.k8s.io/v1alpha2", "PodGroup")
+        .inNamespace(cluster.namespace());
+  }
+
+  private List<JsonNode> podGroups() {
+    return podGroupApi().list().getItems().stream()
+        .map(each -> jobs.get(POD_GROUP, each.getMetadata().getName()))
+        .toList();
+  }
+
+  private static String uid(JsonNode object) {
+    return object.at("/metadata/uid").asText();
+  }
+
+  private static String name(JsonNode object) {
+    return object.at("/metadata/name").asText();
+  }
+
+  private boolean isSuspended(String job) {
+    return api.get("Job", job).at("/spec/suspend").asBoolean();
+  }
+
+  /** The pods of a Job that haven't ended and aren't being deleted. */
+  private List<JsonNode> pods(String job) {
+    return jobs.pods().stream()
+        .filter(
+            pod ->
+                pod.at("/metadata/labels").path("batch.kubernetes.io/job-name").asText().equals(job)
+                    && pod.at("/metadata/deletionTimestamp").isMissingNode()
+                    && !List.of("Succeeded", "Failed").contains(pod.at("/status/phase").asText()))
+        .toList();
+  }
+
+  private List<JsonNode> ungrouped(String job) {
+    return pods(job).stream()
+        .filter(pod -> pod.at("/spec/schedulingGroup").isMissingNode())
+        .toList();
+  }
+
+  private void awaitPods(String job, int there, int bound) {
+    await(there + " pods of " + job + ", " + bound + " bound")
+        .atMost(LIMIT)
+        .untilAsserted(
+            () -> {
+              assertThat(pods(job)).hasSize(there);
+              assertThat(pods(job))
+                  .filteredOn(pod -> pod.at("/spec/nodeName").isTextual())
+                  .hasSize(bound);
+            });
+  }
+
+  private void end(JsonNode pod, String phase) {
+    jobs.patchStatus(POD, name(pod), "{'status': {'phase': '" + phase + "'}}");
+  }
+
+  private void node(String stem, int cpus) {
+    cluster.createNodes(
+        NodeGroup.plentiful(cluster.name(stem), 1)
+            .withCapacity("cpu", Integer.toString(cpus))
+            .withLabel("pool", cluster.name("gang")));
+  }
+
+  /** A Job of four pods that are bound together. */
+  private void submitGang(String job) {
+    api.submit(
+        """
+        apiVersion: batch/v1
+        kind: Job
+        metadata:
+          name: %s
+          labels: {kueue.x-k8s.io/queue-name: gangs}
+          annotations: {kueue.x-k8s.io/was-podgroup: "true"}
+        spec:
+          parallelism: 4
+          completions: 4
+          template:
+            metadata: {annotations: {sluice.dev/run-for: 60m}}
+            spec:
+              restartPolicy: Never
+              containers:
+              - {name: main, image: none, resources: {requests: {cpu: 1}}}
+        """
+            .formatted(job));
   }
 
   private OperatorProcess start() {

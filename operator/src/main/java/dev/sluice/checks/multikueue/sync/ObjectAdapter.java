@@ -148,9 +148,7 @@ final class ObjectAdapter implements MultiKueueAdapter {
                 .replaced(context.local())
                 .filter(it -> !RemoteJobFactory.outgrows(owner.kind(), local, there, it))
                 .isPresent();
-    if (!context.local().replacedSlice().equals(had)
-        || OriginLabel.isDeleting(there)
-        || unneeded) {
+    if (!context.local().replacedSlice().equals(had) || OriginLabel.isDeleting(there) || unneeded) {
       return RunResult.after(DELETION_RETRY_DELAY);
     }
     ObjectNode patch =
@@ -180,7 +178,7 @@ final class ObjectAdapter implements MultiKueueAdapter {
       String cluster)
       throws IOException {
     JsonNode copy = context.copies().getOrDefault(cluster, MissingNode.getInstance());
-    ObjectNode patch = RemoteJobFactory.followed(owner.kind(), local, there, copy);
+    ObjectNode patch = RemoteJobFactory.followed(owner.kind(), local, there, copy, context.local());
     if (patch.isEmpty()) {
       return false;
     }

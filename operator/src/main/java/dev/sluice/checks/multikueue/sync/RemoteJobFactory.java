@@ -9,6 +9,7 @@ import dev.sluice.api.placement.LocalClusterAnnotations;
 import dev.sluice.checks.multikueue.placement.PlacementAction;
 import dev.sluice.jobs.kind.JobConditions;
 import dev.sluice.jobs.kind.MultiKueueRules.Entry;
+import dev.sluice.jobs.kind.MultiKueueRules.RemoteScaling;
 import dev.sluice.jobs.kind.MultiKueueRules.StatusRules;
 import dev.sluice.kube.json.JsonMergePatch;
 import dev.sluice.workload.record.CachedWorkload;
@@ -154,25 +155,40 @@ final class RemoteJobFactory {
 
   /**
    * The patch by which the manager's job tells the size of a remote job that scales itself. A pod
-   * set counts with the pods for which the copy of the Workload has quota, as long as they are more
-   * than the remote job wants: they may still run.
+   * set counts with the pods for which the copy of the slice has quota, as long as they are more
+   * than the remote job wants: they may still run. A copy that the worker has made smaller is
+   * followed first, whatever the job wants by now: only another slice gets it more quota again.
    */
-  static ObjectNode followed(MultiKueueKind kind, JsonNode local, JsonNode remote, JsonNode copy) {
-    Map<String, Integer> counts =
-        new LinkedHashMap<>(kind.rules().scaling().remoteCounts(local, remote));
+  static ObjectNode followed(
+      MultiKueueKind kind, JsonNode local, JsonNode remote, JsonNode copy, CachedWorkload slice) {
+    RemoteScaling scaling = kind.rules().scaling();
+    Map<String, Integer> granted = new LinkedHashMap<>();
     for (JsonNode podSet : copy.path("spec").path("podSets")) {
-      counts.computeIfPresent(
-          podSet.path("name").asText(),
-          (name, count) -> Math.max(count, podSet.path("count").asInt()));
+      granted.put(podSet.path("name").asText(), podSet.path("count").asInt());
     }
+    boolean behind =
+        slice.spec().podSets().stream()
+            .anyMatch(
+                podSet -> granted.getOrDefault(podSet.name(), podSet.count()) < podSet.count());
+    Map<String, Integer> counts = new LinkedHashMap<>(scaling.remoteCounts(local, remote));
+    counts.replaceAll(
+        (podSet, wanted) -> {
+          int has = granted.getOrDefault(podSet, wanted);
+          return behind ? has : Math.max(wanted, has);
+        });
     ObjectNode patch = nothing();
-    kind.rules()
-        .scaling()
+    Map<String, String> own = scaling.sizeAnnotations(scaling.remoteCounts(local, local));
+    scaling
         .sizeAnnotations(counts)
         .forEach(
             (annotation, size) -> {
               List<String> path = List.of("metadata", "annotations", annotation);
-              if (!at(local, path).asText().equals(size)) {
+              JsonNode told = at(local, path);
+              boolean known =
+                  told.isMissingNode()
+                      ? size.equals(own.get(annotation))
+                      : size.equals(told.asText());
+              if (!known) {
                 parent(patch, path).put(annotation, size);
               }
             });

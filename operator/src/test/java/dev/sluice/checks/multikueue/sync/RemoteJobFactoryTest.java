@@ -171,9 +171,19 @@ class RemoteJobFactoryTest {
             + " {'name': 'workers', 'count': %d, 'template': {'spec': {}}}]}}".formatted(workers));
   }
 
+  private static CachedWorkload parsed(JsonNode slice) throws Exception {
+    return new WorkloadParser().parse(slice.toString().getBytes(StandardCharsets.UTF_8));
+  }
+
   private static String followed(ObjectNode local, ObjectNode remote, int ofCopy)
       throws Exception {
-    ObjectNode patch = RemoteJobFactory.followed(RAY, local, remote, slice(ofCopy));
+    return followed(local, remote, ofCopy, ofCopy);
+  }
+
+  private static String followed(ObjectNode local, ObjectNode remote, int ofCopy, int ofSlice)
+      throws Exception {
+    ObjectNode patch =
+        RemoteJobFactory.followed(RAY, local, remote, slice(ofCopy), parsed(slice(ofSlice)));
     return patch.isEmpty() ? "" : patch.at("/metadata/annotations").path(SIZES).asText();
   }
 
@@ -186,11 +196,26 @@ class RemoteJobFactoryTest {
     ObjectNode local = scaling(1, ", 'maxReplicas': 4", told(2));
     assertThat(followed(local, scaling(1, "", ""), 2)).as("as it is").isEmpty();
     assertThat(followed(local, scaling(3, "", ""), 2)).as("grown").isEqualTo(told(6));
+    ObjectNode waiting = scaling(1, "", "");
+    assertThat(followed(waiting, scaling(1, "", ""), 2)).as("it starts later").isEmpty();
+    assertThat(followed(waiting, scaling(2, "", ""), 2)).isEqualTo(told(4));
+    ObjectNode lowered = scaling(1, ", 'maxReplicas': 1", told(6));
+    assertThat(followed(lowered, scaling(3, "", ""), 6)).as("no more than it has").isEmpty();
     ObjectNode large = scaling(1, ", 'maxReplicas': 4", told(6));
     assertThat(followed(large, scaling(1, "", ""), 6)).as("pods may still run").isEmpty();
     assertThat(followed(large, scaling(1, "", ""), 4)).as("some are gone").isEqualTo(told(4));
     assertThat(followed(large, scaling(1, "", ""), 2)).as("all are gone").isEqualTo(told(2));
     assertThat(followed(large, scaling(0, ", 'minReplicas': 2", ""), 0)).isEqualTo(told(4));
+  }
+
+  /** Smaller and larger again before the manager looked: the worker's copy can't grow by itself. */
+  @Test
+  void aCopyThatIsSmallerThanItsSliceIsFollowedFirst() throws Exception {
+    ObjectNode local = scaling(1, "", told(6));
+    assertThat(followed(local, scaling(3, "", ""), 2, 6)).isEqualTo(told(2));
+    ObjectNode followed = scaling(1, "", told(2));
+    assertThat(followed(followed, scaling(3, "", ""), 2, 6)).as("the slice comes next").isEmpty();
+    assertThat(followed(followed, scaling(3, "", ""), 2, 2)).isEqualTo(told(6));
   }
 
   /** A worker isn't believed to be honest. */
@@ -219,10 +244,10 @@ class RemoteJobFactoryTest {
     ObjectNode remote = local.deepCopy();
     remote.withObject("/metadata/annotations").put(SIZES, told(8));
 
-    assertThat(RemoteJobFactory.followed(rayJob, local, remote, slice(2)))
+    assertThat(RemoteJobFactory.followed(rayJob, local, remote, slice(2), parsed(slice(2))))
         .isEqualTo(remote.deepCopy().objectNode().set("metadata", annotations(told(8))));
     remote.withObject("/metadata/annotations").put(SIZES, "[]");
-    assertThat(RemoteJobFactory.followed(rayJob, local, remote, slice(2)))
+    assertThat(RemoteJobFactory.followed(rayJob, local, remote, slice(2), parsed(slice(2))))
         .as("the cluster has the size of the spec")
         .isEmpty();
   }
@@ -249,8 +274,7 @@ class RemoteJobFactoryTest {
     assertThat(RemoteJobFactory.handedOver(RAY, local, copy, "b", originLabel))
         .isEqualTo(
             json("{'metadata': {'annotations': {'kueue.x-k8s.io/prebuilt-workload-name': 'b'}}}"));
-    CachedWorkload slice =
-        new WorkloadParser().parse(slice(6).toString().getBytes(StandardCharsets.UTF_8));
+    CachedWorkload slice = parsed(slice(6));
     assertThat(RemoteJobFactory.outgrows(RAY, local, copy, slice)).isTrue();
     ((ObjectNode) copy.at("/spec/workerGroupSpecs/0")).put("replicas", 3);
     assertThat(RemoteJobFactory.outgrows(RAY, local, copy, slice)).isFalse();
