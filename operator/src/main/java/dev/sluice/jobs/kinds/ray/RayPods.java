@@ -36,7 +36,7 @@ record RayPods(List<String> path) implements MultiKueueRules.RemoteScaling {
 
   private static final String GROUPS = "workerGroupSpecs";
   private static final String LEAST = "minReplicas";
-  private static final String MOST = "maxReplicas";
+  private static final String GREATEST = "maxReplicas";
   private static final String GROUP_NAME = "groupName";
   private static final String AUTOSCALING = "enableInTreeAutoscaling";
   private static final String MANAGED_BY = "managedBy";
@@ -129,7 +129,8 @@ record RayPods(List<String> path) implements MultiKueueRules.RemoteScaling {
 
   /** How many pods a group may have at most. */
   private static int bound(JsonNode group) {
-    int replicas = Math.max(group.path(MOST).asInt(Integer.MAX_VALUE), replicas(group, Map.of()));
+    int replicas =
+        Math.max(group.path(GREATEST).asInt(Integer.MAX_VALUE), replicas(group, Map.of()));
     return (int) Math.min(workers(replicas, group), Integer.MAX_VALUE);
   }
 
