@@ -201,8 +201,7 @@ class RestartedFeaturesIT {
 
   private static final String POD_GROUP = "scheduling.k8s.io/v1alpha2/PodGroup";
   private static final String POD = "v1/Pod";
-  private static final String POLICY =
-      "admissionregistration.k8s.io/v1/ValidatingAdmissionPolicy";
+  private static final String POLICY = "admissionregistration.k8s.io/v1/ValidatingAdmissionPolicy";
 
   /** The moments are made by policies that keep the operator from its next write. */
   @Test

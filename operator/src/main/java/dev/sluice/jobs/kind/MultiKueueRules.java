@@ -246,7 +246,8 @@ public record MultiKueueRules(
   }
 
   /** These rules, for jobs some of which scale themselves where they run. */
-  public MultiKueueRules scaledBy(RemoteScaling how) {
-    return new MultiKueueRules(managedBy, suspend, dropped, pushed, status, pods, sizes, how);
+  public MultiKueueRules scaledBy(RemoteScaling remoteScaling) {
+    return new MultiKueueRules(
+        managedBy, suspend, dropped, pushed, status, pods, sizes, remoteScaling);
   }
 }

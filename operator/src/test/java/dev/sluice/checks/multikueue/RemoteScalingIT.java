@@ -282,7 +282,11 @@ class RemoteScalingIT {
           .filter(slice -> condition(slice, "QuotaReserved", "status").equals("True"))
           .mapToInt(
               slice ->
-                  slice.at("/spec/podSets").valueStream().mapToInt(it -> it.at("/count").asInt()).sum())
+                  slice
+                      .at("/spec/podSets")
+                      .valueStream()
+                      .mapToInt(it -> it.at("/count").asInt())
+                      .sum())
           .max()
           .orElse(0);
     }
@@ -395,8 +399,7 @@ class RemoteScalingIT {
     Config config = new ConfigBuilder(clusters.manager().getConfiguration()).build();
     config.setImpersonateUsername("somebody");
     config.setImpersonateGroups("system:masters");
-    try (KubernetesClient somebody =
-        new KubernetesClientBuilder().withConfig(config).build()) {
+    try (KubernetesClient somebody = new KubernetesClientBuilder().withConfig(config).build()) {
       assertThatThrownBy(
               () ->
                   object(somebody, RAY, kind, "ray")

@@ -300,8 +300,7 @@ class ElasticKindsTest {
   void aStopTakesTheSizeAwayThatAWorkerGave(Elastic given) {
     Elastic sent = sent(given);
     JsonNode runs = following(sent, 6).object();
-    JsonNode stop =
-        given.kind().nextStopStep(runs, Optional.empty()).orElseThrow().body();
+    JsonNode stop = given.kind().nextStopStep(runs, Optional.empty()).orElseThrow().body();
     assertThat(stop.at("/metadata/annotations").path(SIZES).isNull()).isTrue();
 
     ObjectNode here = with(given.job(), given.running());

@@ -155,19 +155,23 @@ final class RemoteJobFactory {
 
   /**
    * The patch by which the manager's job tells the size of a remote job that scales itself. A pod
-   * set counts with the pods for which the copy of the slice has quota, as long as they are more
+   * set counts with the pods for which the copy of the Workload has quota, as long as they are more
    * than the remote job wants: they may still run. A copy that the worker has made smaller is
    * followed first, whatever the job wants by now: only another slice gets it more quota again.
    */
   static ObjectNode followed(
-      MultiKueueKind kind, JsonNode local, JsonNode remote, JsonNode copy, CachedWorkload slice) {
+      MultiKueueKind kind,
+      JsonNode local,
+      JsonNode remote,
+      JsonNode copy,
+      CachedWorkload workload) {
     RemoteScaling scaling = kind.rules().scaling();
     Map<String, Integer> granted = new LinkedHashMap<>();
     for (JsonNode podSet : copy.path("spec").path("podSets")) {
       granted.put(podSet.path("name").asText(), podSet.path("count").asInt());
     }
     boolean behind =
-        slice.spec().podSets().stream()
+        workload.spec().podSets().stream()
             .anyMatch(
                 podSet -> granted.getOrDefault(podSet.name(), podSet.count()) < podSet.count());
     Map<String, Integer> counts = new LinkedHashMap<>(scaling.remoteCounts(local, remote));
@@ -195,11 +199,11 @@ final class RemoteJobFactory {
     return patch;
   }
 
-  /** Whether a remote job that scales itself wants more pods than a slice has. */
+  /** Whether a remote job that scales itself wants more pods than a Workload has. */
   static boolean outgrows(
-      MultiKueueKind kind, JsonNode local, JsonNode remote, CachedWorkload slice) {
+      MultiKueueKind kind, JsonNode local, JsonNode remote, CachedWorkload workload) {
     Map<String, Integer> counts = kind.rules().scaling().remoteCounts(local, remote);
-    return slice.spec().podSets().stream()
+    return workload.spec().podSets().stream()
         .anyMatch(podSet -> counts.getOrDefault(podSet.name(), 0) > podSet.count());
   }
 

@@ -95,8 +95,7 @@ final class RemoteWorkloadFactory {
    */
   WorkerState.Copy read(JsonNode remote, Optional<CachedWorkload> local, boolean scalesRemotely) {
     try {
-      return state(
-          parser.parse(JsonMappers.JSON.writeValueAsBytes(remote)), local, scalesRemotely);
+      return state(parser.parse(JsonMappers.JSON.writeValueAsBytes(remote)), local, scalesRemotely);
     } catch (IOException | RuntimeException e) {
       return new WorkerState.Copy(
           Optional.empty(),
@@ -195,9 +194,9 @@ final class RemoteWorkloadFactory {
     return workload.spec().podSets().stream().map(CachedWorkload.PodSet::count).toList();
   }
 
-  private static boolean isWithin(CachedWorkload smaller, CachedWorkload larger) {
-    List<Integer> wanted = counts(smaller);
-    List<Integer> has = counts(larger);
+  private static boolean isWithin(CachedWorkload smallerWorkload, CachedWorkload largerWorkload) {
+    List<Integer> wanted = counts(smallerWorkload);
+    List<Integer> has = counts(largerWorkload);
     return wanted.size() == has.size()
         && IntStream.range(0, has.size()).allMatch(i -> wanted.get(i) <= has.get(i));
   }

@@ -87,7 +87,8 @@ final class WorkloadStateReader {
       Optional<WorkerState.Copy> copy =
           object == null
               ? Optional.empty()
-              : Optional.of(remoteWorkloadFactory.read(
+              : Optional.of(
+                  remoteWorkloadFactory.read(
                       object, context.workload(), context.reconcileState().scalesRemotely()));
       result.put(
           link.getKey(),
@@ -208,8 +209,7 @@ final class WorkloadStateReader {
     }
     ManagerState.Sendable answer = ManagedByCheck.sendable(owner.get().kind(), job.get());
     reconcileState.sendable(answer);
-    reconcileState.scalesRemotely(
-        owner.get().kind().rules().scaling().scalesRemotely(job.get()));
+    reconcileState.scalesRemotely(owner.get().kind().rules().scaling().scalesRemotely(job.get()));
     return answer;
   }
 

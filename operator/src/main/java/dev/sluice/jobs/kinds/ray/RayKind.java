@@ -95,8 +95,7 @@ abstract class RayKind extends TemplatedJob {
   @Override
   protected void writeTemplates(ObjectNode job) {
     if (pods.scalesRemotely(job) && operatorAnnotations(job).isEmpty()) {
-      ObjectNode annotations =
-          JsonFields.child(JsonFields.child(job, "metadata"), "annotations");
+      ObjectNode annotations = JsonFields.child(JsonFields.child(job, "metadata"), "annotations");
       pods.sizeAnnotations(pods.remoteCounts(job, job)).forEach(annotations::put);
     }
   }

@@ -181,8 +181,6 @@ class ElasticSlicesTest {
   private static Difference difference(CachedWorkload ours, String copy, boolean scalesRemotely)
       throws IOException {
     JsonNode remote = new ObjectMapper().readTree(copy);
-    return new RemoteWorkloadFactory()
-        .read(remote, Optional.of(ours), scalesRemotely)
-        .difference();
+    return new RemoteWorkloadFactory().read(remote, Optional.of(ours), scalesRemotely).difference();
   }
 }

@@ -175,8 +175,7 @@ class RemoteJobFactoryTest {
     return new WorkloadParser().parse(slice.toString().getBytes(StandardCharsets.UTF_8));
   }
 
-  private static String followed(ObjectNode local, ObjectNode remote, int ofCopy)
-      throws Exception {
+  private static String followed(ObjectNode local, ObjectNode remote, int ofCopy) throws Exception {
     return followed(local, remote, ofCopy, ofCopy);
   }
 
