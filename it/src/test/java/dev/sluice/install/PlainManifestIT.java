@@ -5,10 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
-import dev.sluice.api.KueueConstants;
 import dev.sluice.api.placement.LocalClusterAnnotations;
-import dev.sluice.jobs.kinds.ray.RayCluster;
-import dev.sluice.lab.player.PlayedDefinitions;
 import dev.sluice.testing.ControlPlaneTest;
 import dev.sluice.testing.TestCluster;
 import io.fabric8.kubernetes.api.model.HasMetadata;
@@ -100,48 +97,6 @@ class PlainManifestIT {
     try (KubernetesClient operator = new KubernetesClientBuilder().withConfig(config).build()) {
       assertThatCode(() -> createJobWithRemoteStatus(operator, cluster)).doesNotThrowAnyException();
     }
-  }
-
-  /** The same of a Ray cluster that a worker cluster scales, and of none that isn't sent. */
-  @Test
-  void theSizeThatAWorkerGaveARayClusterIsWrittenByTheOperatorOnly(TestCluster cluster) {
-    PlayedDefinitions.install(cluster.client(), RayCluster.KIND);
-    String sizes = "kueue.x-k8s.io/raycluster-podset-replica-sizes";
-    String patch = "{\"metadata\":{\"annotations\":{\"" + sizes + "\":\"[]\"}}}";
-    for (String name : List.of("sent", "here")) {
-      cluster.applyText(
-          """
-          apiVersion: ray.io/v1
-          kind: RayCluster
-          metadata: {name: %s, namespace: "${namespace}", annotations: {%s: '[{"name":"w","count":4}]'}}
-          spec: {managedBy: %s}
-          """
-              .formatted(
-                  name, sizes, name.equals("sent") ? KueueConstants.MULTIKUEUE : "somebody"));
-    }
-    Config config = new ConfigBuilder(cluster.client().getConfiguration()).build();
-    config.setImpersonateUsername(InstallManifests.user(InstallManifests.NAMESPACE));
-    config.setImpersonateGroups("system:masters");
-    try (KubernetesClient operator = new KubernetesClientBuilder().withConfig(config).build()) {
-      await()
-          .atMost(LIMIT)
-          .untilAsserted(
-              () ->
-                  assertThatThrownBy(() -> patchRay(cluster.client(), cluster, "sent", patch))
-                      .hasMessageContaining("may be written by the operator only"));
-      assertThatCode(() -> patchRay(cluster.client(), cluster, "here", patch))
-          .doesNotThrowAnyException();
-      assertThatCode(() -> patchRay(operator, cluster, "sent", patch)).doesNotThrowAnyException();
-    }
-  }
-
-  private static void patchRay(
-      KubernetesClient client, TestCluster cluster, String name, String patch) {
-    client
-        .genericKubernetesResources("ray.io/v1", "RayCluster")
-        .inNamespace(cluster.namespace())
-        .withName(name)
-        .patch(PatchContext.of(PatchType.JSON_MERGE), patch);
   }
 
   /** No operator runs here, so that whatever would be asked about can't be written. */
