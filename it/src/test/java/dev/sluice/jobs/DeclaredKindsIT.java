@@ -52,7 +52,8 @@ class DeclaredKindsIT {
                 Path.of("target", "operators"),
                 List.of())
             .awaitReady()) {
-      refuses(cluster);
+      // Until then the API server may ask the operator of another test.
+      await("the webhooks").atMost(LIMIT).untilAsserted(() -> refuses(cluster));
       createQueue(cluster);
       submit(cluster, "before", 1);
       assertThat(flow(cluster, "before").at("/spec/suspend").asBoolean(false)).isFalse();
