@@ -47,7 +47,7 @@ class OldestKubernetesIT {
 
   private static final Duration LIMIT = Duration.ofMinutes(5);
   private static final Path STORY =
-      Path.of("src", "main", "resources", "scenarios", "guaranteed-and-elastic");
+      Path.of("lab/src/main/resources/scenarios/guaranteed-and-elastic");
 
   private Optional<ShippedOperator> operator = Optional.empty();
 

@@ -51,7 +51,8 @@ record RunningControlPlane(
 
   /** One of a store and an API server alone. */
   static RunningControlPlane startWithoutControllers(String stem, String... apiServerArguments) {
-    return start(spec(stem, apiServerArguments).withoutControllers(), Optional.empty(), System.getenv());
+    return start(
+        spec(stem, apiServerArguments).withoutControllers(), Optional.empty(), System.getenv());
   }
 
   /** The same; its nodes stay until it ends, because pods of any test may run on them. */
