@@ -70,7 +70,7 @@ class WrongCallsTest {
         "usage --output=xml | 2 | --output",
         "simulate | 2 | Missing required option: '--filename=FILE'",
         "simulate -f none | 3 | none does not exist",
-        "simulate -f src/main --kubeconfig=gone.yaml | 3 | src/main: it is a directory",
+        "simulate -f docs --kubeconfig=gone.yaml | 3 | docs: it is a directory",
         "preflight --kubeconfig=gone.yaml | 3 | the API server at https://127.0.0.1:1 can't",
         "uninstall --kubeconfig=gone.yaml | 3 | the API server at https://127.0.0.1:1 can't",
         "uninstall --timeout=0 | 2 | --timeout is 0, must be 1 or more",
