@@ -11,6 +11,8 @@ public final class ProjectClasses {
   public static final JavaClasses ALL =
       new ClassFileImporter()
           .withImportOption(new ImportOption.DoNotIncludeTests())
+          // Tests of other modules come in a jar, which Maven names so.
+          .withImportOption(location -> !location.contains("-tests.jar"))
           .importPackages("dev.sluice");
 
   private ProjectClasses() {}
