@@ -157,6 +157,13 @@ class InstallFilesTest {
   }
 
   @Test
+  void linksOfTheChartLeadToFiles() throws IOException {
+    try (Stream<Path> files = Files.walk(Path.of("helm"))) {
+      assertThat(files.filter(Files::isSymbolicLink)).hasSize(2).allMatch(Files::exists);
+    }
+  }
+
+  @Test
   void everyKindHasAnEditorAndAViewer() throws IOException {
     List<String> roles =
         shipped(ClusterRole.class).map(role -> role.getMetadata().getName()).toList();
