@@ -50,7 +50,7 @@ final class ProjectRules {
       Pattern.compile("^@Tag\\((BuildBreadth\\.NIGHTLY|\"faults\")\\)$", Pattern.MULTILINE);
 
   private static final Pattern OPERATOR =
-      Pattern.compile("\\bLocalOperator\\.start\\(|\\bnew (?:Restarts|OperatorProcess)\\(");
+      Pattern.compile("\\b(?:LocalOperator|OperatorProcess)\\s*\\.start\\w*\\(|\\bnew Restarts\\(");
   private static final Pattern TEST_METHOD =
       Pattern.compile("(?m)^  @(?:Parameterized|Repeated)?Test\\b");
   private static final Pattern CODE_SPAN = Pattern.compile("`([^`\\n]+)`");

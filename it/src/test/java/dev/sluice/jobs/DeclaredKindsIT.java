@@ -31,9 +31,12 @@ import java.util.stream.Stream;
 import javax.tools.ToolProvider;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 
 /** A kind that nobody here knows is queued, from the moment that a JobKind declares it. */
 @ControlPlaneTest(exclusive = true, fresh = false)
+@Execution(ExecutionMode.SAME_THREAD)
 class DeclaredKindsIT {
 
   private static final Duration LIMIT = Duration.ofMinutes(1);

@@ -72,24 +72,23 @@ public final class WebhookConfigurations {
       if (kind.mutating().isEmpty()) {
         continue;
       }
-      String name = "m" + kind.lowerKind();
       if (kind.isOwn() || isAskedAboutAlways(kind)) {
         List<MatchCondition> conditions = conditions(kind, WorkloadMatchConditions.mutating());
-        webhooks.add(mutating(kind, name + ".kb.io", FAIL, conditions));
+        webhooks.add(mutating(kind, name("m", kind, ""), FAIL, conditions));
         continue;
       }
       String asks = JobMatchConditions.requestsQueueing(kind);
       webhooks.add(
           mutating(
               kind,
-              name + ".kb.io",
+              name("m", kind, ""),
               policy(kind),
               List.of(condition(JobMatchConditions.REQUESTS_QUEUEING, asks))));
       if (registration.isOn(kind)) {
         webhooks.add(
             mutating(
                 kind,
-                name + "-without-queue.kb.io",
+                name("m", kind, "-without-queue"),
                 IGNORE,
                 List.of(condition("names-no-queue", "!(" + asks + ")"))));
       }
@@ -112,7 +111,7 @@ public final class WebhookConfigurations {
     for (WebhookKind kind : kinds()) {
       webhooks.add(
           new ValidatingWebhookBuilder()
-              .withName("v" + kind.lowerKind() + ".kb.io")
+              .withName(name("v", kind, ""))
               .withAdmissionReviewVersions("v1")
               .withSideEffects("None")
               .withFailurePolicy(policy(kind))
@@ -184,6 +183,18 @@ public final class WebhookConfigurations {
         .withMatchConditions(condition("names-a-podgroup", PodGroupMembershipWebhook.NAMES_A_GROUP))
         .withRules(rule("", "v1", List.of("CREATE"), List.of("pods")))
         .build();
+  }
+
+  /**
+   * The name of a webhook, which no other one may have. Kinds of the same name are told apart by
+   * their groups: the cluster declares kinds that may be named like a built-in one.
+   */
+  private String name(String prefix, WebhookKind kind, String suffix) {
+    boolean taken =
+        all.stream()
+            .takeWhile(other -> !other.equals(kind))
+            .anyMatch(other -> other.lowerKind().equals(kind.lowerKind()));
+    return prefix + kind.lowerKind() + suffix + (taken ? "." + kind.group() : "") + ".kb.io";
   }
 
   private List<WebhookKind> kinds() {

@@ -9,6 +9,8 @@ import static dev.sluice.webhooks.Reviews.yaml;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import dev.sluice.api.sluice.JobKindReader;
+import dev.sluice.jobs.kind.DeclaredJob;
 import dev.sluice.jobs.madeup.Task;
 import dev.sluice.webhooks.Reviews;
 import dev.sluice.webhooks.registration.WebhookConfigurations;
@@ -19,6 +21,7 @@ import dev.sluice.webhooks.review.AdmissionResult;
 import dev.sluice.webhooks.rules.WebhookSettings;
 import io.fabric8.kubernetes.api.model.admissionregistration.v1.MutatingWebhook;
 import io.fabric8.kubernetes.api.model.admissionregistration.v1.RuleWithOperations;
+import io.fabric8.kubernetes.api.model.admissionregistration.v1.ValidatingWebhook;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -83,12 +86,46 @@ class MadeUpKindWebhooksTest {
         .noneMatch(each -> each.getName().startsWith("mtask"));
   }
 
-  private static WebhookRegistration registration(String framework) {
+  /** Kinds of one name in two groups. */
+  @Test
+  void eachWebhookHasANameOfItsOwn() {
+    DeclaredJob other =
+        new DeclaredJob(
+            JobKindReader.read(
+                    "tasks.other.example.com",
+                    yaml(
+                        """
+                        version: v1
+                        kind: Task
+                        podSets: [{name: main, template: .spec.template}]
+                        status:
+                          running: [{field: .status.active}]
+                          succeeded: [{condition: Complete}]
+                          failed: [{condition: Failed}]
+                        """))
+                .declaration()
+                .orElseThrow());
+    WebhookConfigurations both =
+        new WebhookConfigurations(
+            registration("example.com/task", "other.example.com/task"),
+            WebhookKind.with(List.of(new Task(), other)));
+
+    assertThat(both.mutating().getWebhooks())
+        .extracting(MutatingWebhook::getName)
+        .contains("mtask.kb.io", "mtask.other.example.com.kb.io")
+        .doesNotHaveDuplicates();
+    assertThat(both.validating().getWebhooks())
+        .extracting(ValidatingWebhook::getName)
+        .contains("vtask.kb.io", "vtask.other.example.com.kb.io")
+        .doesNotHaveDuplicates();
+  }
+
+  private static WebhookRegistration registration(String... frameworks) {
     return new WebhookRegistration(
         new WebhookRegistration.Url("https://127.0.0.1:9443"),
         "",
         "kueue-system",
-        new WebhookRegistration.Kinds(Set.of(framework), Set.of(), List.of()),
+        new WebhookRegistration.Kinds(Set.of(frameworks), Set.of(), List.of()),
         Set.of(),
         Optional.empty(),
         Optional.empty(),
