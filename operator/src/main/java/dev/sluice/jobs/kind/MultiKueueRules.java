@@ -203,6 +203,18 @@ public record MultiKueueRules(
         NEVER);
   }
 
+  /**
+   * Gives the remote job of an elastic job the size of the manager's job, unless it is the worker
+   * where the size is written.
+   *
+   * @param remote is changed in place
+   */
+  public void resize(JsonNode local, ObjectNode remote) {
+    if (!scaling.scalesRemotely(local)) {
+      sizes.apply(local, remote);
+    }
+  }
+
   /** These rules, with other rules of the status. */
   public MultiKueueRules with(StatusRules rules) {
     return new MultiKueueRules(managedBy, suspend, dropped, pushed, rules, pods, sizes, scaling);

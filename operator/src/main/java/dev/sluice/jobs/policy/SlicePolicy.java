@@ -347,7 +347,10 @@ public final class SlicePolicy {
 
   /** With what the job is to tell of the size that its slices get. */
   private List<JobAction> annotated(CachedJob job, List<JobAction> changes) {
-    List<JobAction> actions = new ArrayList<>(changes.isEmpty() ? List.of() : sizeTold(job));
+    if (changes.isEmpty()) {
+      return changes;
+    }
+    List<JobAction> actions = new ArrayList<>(sizeTold(job));
     actions.addAll(changes);
     return actions;
   }

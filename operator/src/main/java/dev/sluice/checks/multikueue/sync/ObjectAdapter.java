@@ -143,7 +143,7 @@ final class ObjectAdapter implements MultiKueueAdapter {
       throws IOException {
     String had = OriginLabel.workload(there);
     boolean unneeded =
-        context.reconcileState().scalesRemotely()
+        owner.kind().rules().scaling().scalesRemotely(local)
             && elasticSlices
                 .replaced(context.local())
                 .filter(it -> !RemoteJobFactory.outgrows(owner.kind(), local, there, it))
@@ -201,7 +201,7 @@ final class ObjectAdapter implements MultiKueueAdapter {
       RemoteClient worker)
       throws IOException {
     ObjectNode patch = RemoteJobFactory.pushed(owner.kind(), local, there);
-    if (context.local().elastic() && !context.reconcileState().scalesRemotely()) {
+    if (context.local().elastic()) {
       patch = RemoteJobFactory.resized(owner.kind(), local, there, patch);
     }
     if (!patch.isEmpty()) {

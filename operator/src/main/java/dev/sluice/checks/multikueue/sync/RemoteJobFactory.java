@@ -149,7 +149,7 @@ final class RemoteJobFactory {
       return patch;
     }
     ObjectNode after = JsonMergePatch.applied(before, patch);
-    kind.rules().sizes().apply(local, after);
+    kind.rules().resize(local, after);
     return JsonMergePatch.between(before, after);
   }
 
@@ -216,9 +216,7 @@ final class RemoteJobFactory {
       OriginLabel originLabel) {
     ObjectNode after = remote.deepCopy();
     originLabel.name(after, workload);
-    if (!kind.rules().scaling().scalesRemotely(local)) {
-      kind.rules().sizes().apply(local, after);
-    }
+    kind.rules().resize(local, after);
     return JsonMergePatch.between(remote, after);
   }
 
