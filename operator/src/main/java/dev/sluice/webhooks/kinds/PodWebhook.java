@@ -128,9 +128,7 @@ final class PodWebhook implements KindWebhook {
         request.newErrors(object -> validateObject(object, request.namespace(), ours));
     if (becomesPlaceholder) {
       FieldErrors forbidden = new FieldErrors();
-      forbidden.forbidden(
-          JobMetadata.LABELS.key(NodeCapacityAnnotations.PLACEHOLDER),
-          "is written by the operator alone");
+      forbidden.operatorOnly(JobMetadata.LABELS.key(NodeCapacityAnnotations.PLACEHOLDER));
       errors.addAll(forbidden.errors());
     }
     if (changesPlaceholder) {

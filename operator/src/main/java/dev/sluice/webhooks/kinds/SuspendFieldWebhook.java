@@ -96,8 +96,7 @@ final class SuspendFieldWebhook implements KindWebhook {
       if (!JsonFields.text(before, "metadata", "annotations", annotation)
               .equals(JsonFields.text(request.object(), "metadata", "annotations", annotation))
           && !cluster.isOperator(request.user())) {
-        fieldErrors.forbidden(
-            JobMetadata.ANNOTATIONS.key(annotation), "is written by the operator alone");
+        fieldErrors.operatorOnly(JobMetadata.ANNOTATIONS.key(annotation));
       }
     }
   }

@@ -38,12 +38,11 @@ final class VariantProtection implements AdmissionFunction {
     JsonNode before = request.oldObject();
     FieldErrors errors = new FieldErrors();
     if (!labelOf(now).equals(labelOf(before))) {
-      errors.forbidden(
-          METADATA.child("labels").key(KueueConstants.CONCURRENT_ADMISSION_PARENT), WRITTEN_BY);
+      errors.operatorOnly(METADATA.child("labels").key(KueueConstants.CONCURRENT_ADMISSION_PARENT));
     }
     if (!flavorOf(now).equals(flavorOf(before))) {
-      errors.forbidden(
-          METADATA.child("annotations").key(KueueConstants.ALLOWED_RESOURCE_FLAVORS), WRITTEN_BY);
+      errors.operatorOnly(
+          METADATA.child("annotations").key(KueueConstants.ALLOWED_RESOURCE_FLAVORS));
     }
     if (!parentsOf(now).equals(parentsOf(before))) {
       errors.forbidden(METADATA.child("ownerReferences"), "a Workload as the owner " + WRITTEN_BY);

@@ -210,9 +210,7 @@ public final class Webhooks {
         return behind.review(request);
       }
       FieldErrors errors = new FieldErrors();
-      errors.forbidden(
-          JobMetadata.ANNOTATIONS.key(LocalClusterAnnotations.REMOTE_STATUS),
-          "is written by the operator alone");
+      errors.operatorOnly(JobMetadata.ANNOTATIONS.key(LocalClusterAnnotations.REMOTE_STATUS));
       return new AdmissionResult.Rejected(errors.errors());
     }
 

@@ -86,6 +86,11 @@ public final class FieldErrors {
     add(path, FieldError.Kind.FORBIDDEN, () -> "Forbidden: " + why);
   }
 
+  /** Adds an error: somebody else has changed what the operator alone may write. */
+  public void operatorOnly(FieldPath path) {
+    forbidden(path, "is written by the operator alone");
+  }
+
   /** Adds an error: there are more values than the maximum. */
   public void tooMany(FieldPath path, int count, int max, String what) {
     add(
