@@ -40,14 +40,14 @@ public final class AddedKinds {
 
   /** Those of a configuration. */
   public static List<JobIntegration> of(Configuration configuration) {
-    return configuration.integrations().added().stream().flatMap(AddedKinds::integration).toList();
+    return configuration.integrations().added().stream().map(AddedKinds::integration).toList();
   }
 
-  private static Stream<JobIntegration> integration(AddedJobKind added) {
+  private static JobIntegration integration(AddedJobKind added) {
     return switch (added) {
-      case DeclaredJobKind declared -> Stream.of(new DeclaredJob(declared));
-      case ProvidedKind provided -> Stream.of(provided.integration());
-      default -> Stream.empty();
+      case DeclaredJobKind declared -> new DeclaredJob(declared);
+      case ProvidedKind provided -> provided.integration();
+      default -> throw new IllegalArgumentException("nothing queues " + added.framework());
     };
   }
 
@@ -55,10 +55,10 @@ public final class AddedKinds {
    * Loads every {@link JobIntegration} that a jar of a directory names as its service. The code
    * runs in the operator with all of its rights.
    *
-   * @param directory none is provided where it doesn't exist
+   * @param directory none is provided where it doesn't exist, nor by a file that is no jar
    * @param taken the kinds that are known without it
-   * @throws IOException if a jar can't be read, or a service not be loaded, or its kind is known
-   *     already
+   * @throws IOException if the directory can't be read, or a service not be loaded, or its kind is
+   *     known already
    */
   public static List<ProvidedKind> provided(Path directory, Collection<JobKind> taken)
       throws IOException {

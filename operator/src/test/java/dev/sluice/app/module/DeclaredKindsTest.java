@@ -53,6 +53,10 @@ class DeclaredKindsTest {
         .formatted(name, kind);
   }
 
+  private List<DeclaredJobKind> read() {
+    return DeclaredKinds.read(client, DeclaredKinds.known(List.of()));
+  }
+
   @Test
   void ofTwoForOneKindTheFirstByNameIsFollowed() {
     hasJobKinds(
@@ -60,7 +64,7 @@ class DeclaredKindsTest {
         jobKind("flows.example.org", "Flow"),
         jobKind("flows.example.com", "Flow"));
     permits(true);
-    assertThat(DeclaredKinds.read(client, DeclaredKinds.known(List.of())))
+    assertThat(read())
         .extracting(DeclaredJobKind::name)
         .containsExactly("flows.example.com", "flows.example.org");
   }
@@ -73,14 +77,14 @@ class DeclaredKindsTest {
         jobKind("flows.example.org", "flow"),
         "{\"metadata\": {\"name\": \"empty.example.org\"}}");
     permits(true);
-    assertThat(DeclaredKinds.read(client, DeclaredKinds.known(List.of()))).isEmpty();
+    assertThat(read()).isEmpty();
   }
 
   @Test
   void aKindThatTheOperatorMayNotHandleIsNotFollowed() {
     hasJobKinds(jobKind("flows.example.org", "Flow"));
     permits(false);
-    assertThat(DeclaredKinds.read(client, DeclaredKinds.known(List.of()))).isEmpty();
+    assertThat(read()).isEmpty();
   }
 
   /** As for a moment after the definition was installed; of a code that no client sends again. */
@@ -92,11 +96,11 @@ class DeclaredKindsTest {
         .withPath("/apis/sluice.dev/v1alpha1/jobkinds")
         .andReturn(400, "{\"kind\": \"Status\", \"message\": \"storage is (re)initializing\"}")
         .always();
-    assertThat(DeclaredKinds.read(client, DeclaredKinds.known(List.of()))).isEmpty();
+    assertThat(read()).isEmpty();
   }
 
   @Test
   void aClusterWithoutTheDefinitionDeclaresNothing() {
-    assertThat(DeclaredKinds.read(client, DeclaredKinds.known(List.of()))).isEmpty();
+    assertThat(read()).isEmpty();
   }
 }
