@@ -65,6 +65,13 @@ final class ReferenceBackfill {
           ? Math.max(0, amount - before.getOrDefault(pair, 0L))
           : amount;
     }
+
+    /** All that counts then. */
+    Map<FlavorResource, Long> at(Instant time) {
+      Map<FlavorResource, Long> counting = new HashMap<>(whole);
+      counting.replaceAll((pair, any) -> of(pair, time));
+      return counting;
+    }
   }
 
   /** When one starts at the latest, and what it uses then. */
@@ -182,6 +189,10 @@ final class ReferenceBackfill {
     private final Map<Instant, ReferenceTree> later = new HashMap<>();
     private final List<Plan> plans = new ArrayList<>();
     private final List<Started> started = new ArrayList<>();
+    private final Set<WorkloadId> heldBackIds = new HashSet<>();
+
+    /** Whether anybody planned so far is kept back though there is quota. */
+    private boolean heldBack;
 
     OneQueue(ClusterQueueSpec queue, BackfillRules backfill) {
       this.queue = queue;
@@ -216,6 +227,9 @@ final class ReferenceBackfill {
           break;
         }
         plans.add(next.get());
+        if (heldBack) {
+          heldBackIds.add(entry.id);
+        }
       }
       Map<WorkloadId, Instant> starts = new LinkedHashMap<>();
       plans.forEach(plan -> starts.put(plan.entry().id, plan.at()));
@@ -226,6 +240,7 @@ final class ReferenceBackfill {
               without,
               waiting.stream().map(entry -> entry.id).toList(),
               quota(),
+              heldBackIds,
               running().stream().anyMatch(holder -> !bound(holder).isAfter(now)),
               isLent(),
               running().stream()
@@ -290,7 +305,26 @@ final class ReferenceBackfill {
 
     private Optional<Plan> firstPlan(ReferenceEntry entry) {
       Instant from = plans.isEmpty() ? now : plans.getLast().at();
-      for (Instant at : instants().tailSet(from)) {
+      while (true) {
+        Optional<Plan> plan = firstPlan(entry, from);
+        Optional<Instant> later =
+            plan.flatMap(
+                each ->
+                    world.reservations.keptUntil(
+                        entry, queue.name(), each.use().at(each.at()), each.at()));
+        if (later.isEmpty()) {
+          return plan;
+        }
+        heldBack = true;
+        from = later.get();
+      }
+    }
+
+    /** As far as quota tells. */
+    private Optional<Plan> firstPlan(ReferenceEntry entry, Instant from) {
+      NavigableSet<Instant> instants = instants();
+      instants.add(from);
+      for (Instant at : instants.tailSet(from)) {
         Instant until = end(entry, at);
         NavigableSet<Instant> during = instants().tailSet(at, true).headSet(until, false);
         Optional<Use> use = use(entry, at, until);

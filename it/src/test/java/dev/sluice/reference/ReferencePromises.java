@@ -33,6 +33,7 @@ final class ReferencePromises {
    * @param without the first that isn't planned for lack of a time
    * @param waiting who waits in the queue
    * @param quota what the queue has of each pair, and what it can have with all that it can borrow
+   * @param heldBack who would start earlier but for what is kept for others
    * @param beyondBound whether a run of its tree goes on beyond its bound
    * @param lent whether other queues have quota of this one at any time
    * @param running who has quota of its tree
@@ -43,6 +44,7 @@ final class ReferencePromises {
       Optional<WorkloadId> without,
       List<WorkloadId> waiting,
       Map<FlavorResource, List<Long>> quota,
+      Set<WorkloadId> heldBack,
       boolean beyondBound,
       boolean lent,
       Set<String> running,
@@ -176,8 +178,9 @@ final class ReferencePromises {
     if (!others.isEmpty() || before.overtaken.contains(start.id())) {
       return LateCause.HIGHER_PRIORITY;
     }
-    if (before.quota.keySet().stream()
-        .anyMatch(pair -> isLess(amounts(look.quota(), pair), amounts(before.quota, pair)))) {
+    if (look.heldBack().contains(start.id())
+        || before.quota.keySet().stream()
+            .anyMatch(pair -> isLess(amounts(look.quota(), pair), amounts(before.quota, pair)))) {
       return LateCause.QUOTA_REDUCED;
     }
     if (look.beyondBound()

@@ -134,7 +134,11 @@ final class ReferenceReservations {
   private boolean refuses(Newcomer newcomer, ReferenceTree tree) {
     return all.stream()
         .anyMatch(
-            each -> anyTime(newcomer.entry(), each, at -> disturbs(newcomer, each, at, tree)));
+            each ->
+                anyTime(
+                    newcomer.entry(),
+                    each,
+                    at -> disturbs(newcomer, each, at, at.isAfter(now), tree)));
   }
 
   /** Whether that is so of what is kept, at a time to which a Workload may run. */
@@ -146,6 +150,31 @@ final class ReferenceReservations {
         .map(start -> start.isBefore(now) ? now : start)
         .filter(at -> at.isBefore(end(entry.id.uid(), now)))
         .anyMatch(condition);
+  }
+
+  /**
+   * Until when one is kept back that starts then, by who runs now: the first end of what it would
+   * be in the way of.
+   */
+  Optional<Instant> keptUntil(
+      ReferenceEntry entry, String queue, Map<FlavorResource, Long> uses, Instant from) {
+    Newcomer newcomer = new Newcomer(entry, queue, uses, List.of(), Set.of());
+    Instant end = end(entry.id.uid(), from);
+    ReferenceTree tree = world.tree();
+    return all.stream()
+        .flatMap(
+            kept ->
+                kept.occurrences().stream()
+                    .filter(occurrence -> occurrence.end().isAfter(from))
+                    .filter(occurrence -> occurrence.start().isBefore(end))
+                    .filter(
+                        occurrence -> {
+                          boolean later = occurrence.start().isAfter(from);
+                          Instant at = later ? occurrence.start() : from;
+                          return disturbs(newcomer, kept, at, later, tree);
+                        }))
+        .map(Occurrence::end)
+        .min(Comparator.naturalOrder());
   }
 
   private record Newcomer(
@@ -173,7 +202,7 @@ final class ReferenceReservations {
   }
 
   private boolean disturbs(
-      Newcomer newcomer, ReservedCapacity kept, Instant at, ReferenceTree before) {
+      Newcomer newcomer, ReservedCapacity kept, Instant at, boolean later, ReferenceTree before) {
     ReferenceEntry entry = newcomer.entry();
     ClusterQueueSpec queue = Objects.requireNonNull(world.queues.get(newcomer.queue()));
     String owner =
@@ -188,14 +217,14 @@ final class ReferenceReservations {
               || newcomer.uses().entrySet().stream()
                   .anyMatch(
                       use -> use.getValue() > 0 && world.nodes.isOf(use.getKey().flavor(), scope));
-      return inside && !(leaves && at.isAfter(now));
+      return inside && !(leaves && later);
     }
     if (kept.scope() instanceof Scope.OfFlavors(var flavors)) {
       return newcomer.uses().entrySet().stream()
               .anyMatch(use -> use.getValue() > 0 && flavors.contains(use.getKey().flavor()))
-          && !(leaves && at.isAfter(now));
+          && !(leaves && later);
     }
-    if (isFor(kept, newcomer) || (leaves && at.isAfter(now))) {
+    if (isFor(kept, newcomer) || (leaves && later)) {
       return false;
     }
     ReferenceTree then = before.copy();

@@ -403,6 +403,7 @@ public final class PlannedStarts {
    * @param without the first Workload for which there is no time, so that those behind it have none
    *     either; empty if there is none
    * @param quotas what the queue has of each of its pairs
+   * @param heldBackIds those that would start earlier but for what is kept for others
    * @param beyondBound whether a run went on beyond its bound; asked for if a start moves
    * @param lent whether other queues hold quota of the queue; asked for if a start moves
    */
@@ -410,6 +411,7 @@ public final class PlannedStarts {
       Supplier<Set<WorkloadId>> waiting,
       Optional<WorkloadId> without,
       List<PairQuota> quotas,
+      Set<WorkloadId> heldBackIds,
       BooleanSupplier beyondBound,
       BooleanSupplier lent) {}
 
@@ -506,7 +508,8 @@ public final class PlannedStarts {
     if (before.overtakenIds().contains(start.id()) || !aheadBefore.containsAll(ahead)) {
       return LateCause.HIGHER_PRIORITY;
     }
-    if (isAnyLess(evidence.quotas(), before.quotas())) {
+    if (isAnyLess(evidence.quotas(), before.quotas())
+        || evidence.heldBackIds().contains(start.id())) {
       return LateCause.QUOTA_REDUCED;
     }
     if (evidence.beyondBound().getAsBoolean()) {

@@ -3,6 +3,7 @@ package dev.sluice.core.backfill;
 import dev.sluice.core.model.Flavor;
 import dev.sluice.core.model.PodSetAssignment;
 import dev.sluice.core.model.ResourceAmounts;
+import dev.sluice.core.model.WorkloadId;
 import dev.sluice.core.queue.ClusterQueueCache;
 import dev.sluice.core.queue.QueuedWorkload;
 import dev.sluice.core.queue.ResourceDemand;
@@ -28,6 +29,20 @@ import org.jspecify.annotations.Nullable;
  */
 public final class QueuePlanner {
 
+  /** What may keep a Workload from starting though there is quota. */
+  @FunctionalInterface
+  public interface Kept {
+
+    /**
+     * Until when a Workload that starts at a time is kept back, in microseconds since the epoch; 0
+     * if it isn't.
+     *
+     * @param usage what it would use
+     * @param from when it starts, in microseconds since the epoch
+     */
+    long until(QueuedWorkload workload, ClusterQueueCache queue, List<PairAmount> usage, long from);
+  }
+
   /** When a Workload starts at the latest, and how much it leaves of what it needs. */
   private static final class Plan {
     private final long at;
@@ -40,11 +55,23 @@ public final class QueuePlanner {
      */
     private final long[] spare;
 
-    Plan(long at, long until, int[] pairs, long[] spare) {
+    /** What it uses of each of these pairs at its start. */
+    private final long[] amounts;
+
+    Plan(long at, long until, int[] pairs, long[] amounts) {
       this.at = at;
       this.until = until;
       this.pairs = pairs;
-      this.spare = spare;
+      this.amounts = amounts;
+      this.spare = amounts.clone();
+    }
+
+    List<PairAmount> usage() {
+      List<PairAmount> usage = new ArrayList<>(pairs.length);
+      for (int i = 0; i < pairs.length; i++) {
+        usage.add(new PairAmount(pairs[i], amounts[i]));
+      }
+      return usage;
     }
 
     /** Whether it may start as planned beside a run that uses an amount until {@code end}. */
@@ -71,9 +98,14 @@ public final class QueuePlanner {
   private final QuotaProfile profile;
   private final Map<String, Flavor> flavors;
   private final ToLongFunction<QueuedWorkload> runs;
+  private final Kept kept;
   private final long now;
   private final LinkedHashMap<QueuedWorkload, Plan> plans = new LinkedHashMap<>();
+  private final Set<WorkloadId> heldBackIds = new HashSet<>();
   private long last;
+
+  /** Whether any of those planned so far is kept back. */
+  private boolean heldBack;
 
   /** The demand of the Workload that was planned last, which isn't taken out of the profile yet. */
   private @Nullable ResourceDemand lastDemand;
@@ -84,25 +116,27 @@ public final class QueuePlanner {
    * @param flavors the existing flavors, by name
    * @param runs how long a Workload runs at most, in microseconds; {@link QuotaProfile#NEVER} if
    *     nobody knows
-   * @param now the time, in microseconds since the epoch
+   * @param kept what may keep a Workload from starting though there is quota
    */
   public QueuePlanner(
       ClusterQueueCache queue,
       QuotaProfile profile,
       Map<String, Flavor> flavors,
       ToLongFunction<QueuedWorkload> runs,
-      long now) {
+      Kept kept) {
     this.queue = queue;
     this.profile = profile;
     this.flavors = flavors;
     this.runs = runs;
-    this.now = now;
+    this.kept = kept;
+    this.now = profile.now();
     this.last = now;
   }
 
   /**
    * Plans the next Workload of the queue for the first time at which its request fits until its
-   * bound, not before the one that was planned last.
+   * bound, not before the one that was planned last. Where it is kept back then, it is planned for
+   * the end of that.
    *
    * @param guess the time that it is likely to be, in microseconds since the epoch
    * @return whether there is such a time
@@ -124,13 +158,39 @@ public final class QueuePlanner {
         found = time == QuotaProfile.NEVER ? null : at(workload, demand, time);
       }
     }
+    long heldUntil = found == null ? 0 : heldUntil(workload, found);
+    while (found != null && heldUntil > 0) {
+      heldBack = true;
+      long time = heldUntil;
+      found = at(workload, demand, time);
+      while (found == null && time != QuotaProfile.NEVER) {
+        time = profile.next(time);
+        found = time == QuotaProfile.NEVER ? null : at(workload, demand, time);
+      }
+      heldUntil = found == null ? 0 : heldUntil(workload, found);
+    }
     if (found == null) {
       return false;
+    }
+    if (heldBack) {
+      heldBackIds.add(workload.id());
     }
     plans.put(workload, found);
     last = found.at;
     lastDemand = demand;
     return true;
+  }
+
+  private long heldUntil(QueuedWorkload workload, Plan plan) {
+    return kept.until(workload, queue, plan.usage(), plan.at);
+  }
+
+  /**
+   * Those that would start earlier if nothing but quota mattered: they are kept back, or planned
+   * behind one that is.
+   */
+  public Set<WorkloadId> heldBackIds() {
+    return heldBackIds;
   }
 
   /** The demand where there is no choice, whatever the time; null if there may be one. */
@@ -257,20 +317,20 @@ public final class QueuePlanner {
   private @Nullable Plan beginning(QueuedWorkload workload, ResourceDemand demand, long time) {
     ResourceDemand.Fixed fixed = fixed(demand);
     int[] pairs;
-    long[] spare;
+    long[] amounts;
     if (fixed != null) {
       int size = 0;
       pairs = new int[fixed.pairs().length];
-      spare = new long[pairs.length];
+      amounts = new long[pairs.length];
       for (int i = 0; i < pairs.length; i++) {
         if (fixed.amounts()[i] > 0) {
           pairs[size] = fixed.pairs()[i];
-          spare[size++] = fixed.amounts()[i];
+          amounts[size++] = fixed.amounts()[i];
         }
       }
       if (size < pairs.length) {
         pairs = Arrays.copyOf(pairs, size);
-        spare = Arrays.copyOf(spare, size);
+        amounts = Arrays.copyOf(amounts, size);
       }
     } else {
       Map<Integer, Long> used = used(demand, time);
@@ -280,12 +340,14 @@ public final class QueuePlanner {
       used.replaceAll((pair, amount) -> counted(demand, pair, amount, time));
       used.values().removeIf(amount -> amount == 0);
       pairs = used.keySet().stream().mapToInt(Integer::intValue).toArray();
-      spare = used.values().stream().mapToLong(Long::longValue).toArray();
+      amounts = used.values().stream().mapToLong(Long::longValue).toArray();
     }
-    for (int i = 0; i < spare.length; i++) {
-      spare[i] = ResourceAmounts.subtract(profile.free(pairs[i], time), spare[i]);
+    long until = ResourceAmounts.add(time, runs.applyAsLong(workload));
+    Plan plan = new Plan(time, until, pairs, amounts);
+    for (int i = 0; i < pairs.length; i++) {
+      plan.spare[i] = ResourceAmounts.subtract(profile.free(pairs[i], time), amounts[i]);
     }
-    return new Plan(time, ResourceAmounts.add(time, runs.applyAsLong(workload)), pairs, spare);
+    return plan;
   }
 
   /** Whether all of it fits when a slice has to end that it replaces, if it starts before. */

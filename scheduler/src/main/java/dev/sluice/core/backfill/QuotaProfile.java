@@ -45,6 +45,11 @@ public final class QuotaProfile {
     this.beyondUntil = now + PlannedStarts.OVERHEAD.toSeconds() * 1_000_000;
   }
 
+  /** The time at which the profile begins, in microseconds since the epoch. */
+  long now() {
+    return now;
+  }
+
   /** Whether others hold quota of the queue at any time. */
   public boolean lent() {
     for (long time = now; time != NEVER; time = next(time)) {

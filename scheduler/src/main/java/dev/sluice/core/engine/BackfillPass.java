@@ -12,6 +12,7 @@ import dev.sluice.core.queue.ActiveInOrder;
 import dev.sluice.core.queue.ClusterQueueCache;
 import dev.sluice.core.queue.QueuedWorkload;
 import dev.sluice.core.quota.QuotaNode;
+import dev.sluice.core.reservation.Reservations;
 import dev.sluice.core.scheduling.CycleOutcome;
 import dev.sluice.core.scheduling.NominatedWorkload;
 import dev.sluice.core.scheduling.SchedulingCycle;
@@ -55,6 +56,7 @@ final class BackfillPass {
   private final SpecRegistry specRegistry;
   private final WaitingWorkloads waiting;
   private final PlannedStarts plannedStarts;
+  private final Reservations reservations;
   private final Cycles cycles;
 
   /** What the queues of the last tree had when they were planned; valid until trees are rebuilt. */
@@ -65,10 +67,12 @@ final class BackfillPass {
       SpecRegistry specRegistry,
       WaitingWorkloads waiting,
       PlannedStarts plannedStarts,
+      Reservations reservations,
       Cycles cycles) {
     this.specRegistry = specRegistry;
     this.waiting = waiting;
     this.plannedStarts = plannedStarts;
+    this.reservations = reservations;
     this.cycles = cycles;
   }
 
@@ -166,7 +170,7 @@ final class BackfillPass {
             profile,
             specRegistry.flavors,
             workload -> plannedStarts.longest(workload.id().uid(), rules),
-            micros);
+            reservations::keptUntil);
     Map<WorkloadId, Instant> planned = new LinkedHashMap<>();
     QueuedWorkload next = headWorkload;
     ActiveInOrder inOrder = null;
@@ -198,6 +202,7 @@ final class BackfillPass {
             () -> stillWaiting(queue),
             without,
             quotas.computeIfAbsent(queue, this::quotaOf),
+            planner.heldBackIds(),
             () -> profile.beyondBound() || plannedStarts.anyExtended(rootNode, rules.unknown()),
             profile::lent));
     return planner;

@@ -161,7 +161,12 @@ public final class Engine {
             options.fairSharing().isPresent(),
             decisions);
     this.backfillPass =
-        new BackfillPass(specRegistry, waiting, plannedStarts, new BackfillCycles());
+        new BackfillPass(
+            specRegistry,
+            waiting,
+            plannedStarts,
+            reservations.reservations(),
+            new BackfillCycles());
   }
 
   /**

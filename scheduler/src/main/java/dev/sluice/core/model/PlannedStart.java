@@ -23,7 +23,7 @@ public record PlannedStart(WorkloadId id, Instant at, Instant promised, List<Lat
   public enum LateCause {
     /** A Workload comes before it that didn't: of higher priority, or queued for longer. */
     HIGHER_PRIORITY("HigherPriority"),
-    /** Quota, or what can be borrowed, was reduced. */
+    /** Quota, or what can be borrowed, was reduced, or others keep what it would use. */
     QUOTA_REDUCED("QuotaReduced"),
     /** A run went on beyond its bound, or got a later one, or has none any more. */
     RUN_BEYOND_BOUND("RunBeyondBound"),

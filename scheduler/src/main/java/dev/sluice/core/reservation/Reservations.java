@@ -438,6 +438,39 @@ public final class Reservations {
     return kept;
   }
 
+  /**
+   * Until when one would be in the way that starts at a time, by what runs now: the end of what it
+   * would be in the way of, in microseconds since the epoch; 0 if there is nothing. Places aren't
+   * looked at.
+   *
+   * @param usage what it would use
+   * @param from when it starts, in microseconds since the epoch; not before now
+   */
+  public long keptUntil(
+      QueuedWorkload workload, ClusterQueueCache queue, List<PairAmount> usage, long from) {
+    Candidate candidate = new Candidate(workload, queue, usage, null, Set.of());
+    long end = after(from, longest(workload));
+    long first = 0;
+    for (ReservedCapacity each : near(queue)) {
+      if (uses(candidate, each)) {
+        long until = keptUntil(candidate, each, from, end);
+        first = until > 0 && (first == 0 || until < first) ? until : first;
+      }
+    }
+    return first;
+  }
+
+  private long keptUntil(Candidate candidate, ReservedCapacity reserved, long from, long end) {
+    for (Occurrence occurrence : reserved.occurrences()) {
+      long at = Math.max(from, micros(occurrence.start()));
+      long until = micros(occurrence.end());
+      if (until > from && at < end && isInTheWay(candidate, reserved, at, at > from)) {
+        return until;
+      }
+    }
+    return 0;
+  }
+
   private Optional<Explanation> refusal(Candidate candidate) {
     if (!mayHold(candidate.workload(), candidate.queue())) {
       return Optional.empty();
@@ -457,7 +490,7 @@ public final class Reservations {
     long end = end(candidate.workload());
     for (Occurrence occurrence : reserved.occurrences()) {
       long at = from(occurrence);
-      if (at < end && isInTheWay(candidate, reserved, at)) {
+      if (at < end && isInTheWay(candidate, reserved, at, isLater(at))) {
         return Optional.of(occurrence);
       }
     }
@@ -516,13 +549,19 @@ public final class Reservations {
         && reserved.users().include(workload.localQueue(), workload.equivalenceClass().priority());
   }
 
-  private boolean isInTheWay(Candidate candidate, ReservedCapacity reserved, long at) {
+  /**
+   * Whether a head is in the way of what is kept at a time.
+   *
+   * @param later whether that is later than its start: what can be preempted goes by then
+   */
+  private boolean isInTheWay(
+      Candidate candidate, ReservedCapacity reserved, long at, boolean later) {
     ClusterQueueCache queue = candidate.queue();
     boolean leaves =
         candidate.workload().evictable()
             && !candidate.workload().equivalenceClass().demand(queue).guaranteed()
             && mayBePreempted(queue, reserved);
-    if (leaves && isLater(at)) {
+    if (leaves && later) {
       return false;
     }
     return !(reserved.scope() instanceof Scope.OfQueue ofQueue)

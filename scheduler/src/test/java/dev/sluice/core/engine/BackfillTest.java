@@ -22,6 +22,11 @@ import dev.sluice.core.model.ResourceAmounts;
 import dev.sluice.core.model.ResourceGroup.FlavorQuotas;
 import dev.sluice.core.model.ResourceGroup.Quota;
 import dev.sluice.core.model.SchedulerEvent;
+import dev.sluice.core.model.SchedulerEvent.ReservedCapacity;
+import dev.sluice.core.model.SchedulerEvent.ReservedCapacity.Occurrence;
+import dev.sluice.core.model.SchedulerEvent.ReservedCapacity.Scope;
+import dev.sluice.core.model.SchedulerEvent.ReservedCapacity.Share;
+import dev.sluice.core.model.SchedulerEvent.ReservedCapacity.Users;
 import dev.sluice.core.model.WorkloadId;
 import java.time.Duration;
 import java.time.Instant;
@@ -30,6 +35,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
+import java.util.Set;
 import java.util.TreeMap;
 import org.junit.jupiter.api.Test;
 
@@ -299,6 +305,76 @@ class BackfillTest {
     assertThat(admitted()).isEmpty();
     assertThat(planned("large").orElseThrow().at()).isEqualTo(after(Duration.ofHours(2)));
     assertThat(planned("large").orElseThrow().lateBy()).containsExactly(LateCause.QUOTA_REDUCED);
+  }
+
+  @Test
+  void noStartIsPlannedThatAWindowWouldHold() {
+    strict(2, UnknownRunTime.REFUSE, SchedulerFixture.quota("f", 10));
+    keep(new Scope.OfFlavors(Set.of("f")), Duration.ofHours(2), Duration.ofHours(3));
+    submit("runs", 6, 0, Duration.ofHours(1));
+    submit("large", 7, 1, Duration.ofHours(1));
+    submit("next", 9, 2, Duration.ofMinutes(10));
+    submit("short", 4, 3, Duration.ofMinutes(110));
+    assertThat(admitted()).containsExactly("runs", "short");
+    Instant opened = SchedulerFixture.START.plus(Duration.ofHours(3));
+    assertThat(planned("large").orElseThrow().at()).isEqualTo(opened);
+    assertThat(planned("next").orElseThrow().at()).isEqualTo(opened.plusSeconds(3_661));
+  }
+
+  @Test
+  void aWindowThatIsDeclaredMakesThePlanLateAndIsNamed() {
+    strict(1, UnknownRunTime.REFUSE, SchedulerFixture.quota("f", 10));
+    submit("runs", 6, 0, Duration.ofHours(1));
+    submit("large", 7, 1, Duration.ofHours(1));
+    assertThat(admitted()).containsExactly("runs");
+    keep(new Scope.OfFlavors(Set.of("f")), Duration.ofHours(2), Duration.ofHours(3));
+    assertThat(admitted()).isEmpty();
+    assertThat(planned("large").orElseThrow().at())
+        .isEqualTo(SchedulerFixture.START.plus(Duration.ofHours(3)));
+    assertThat(planned("large").orElseThrow().lateBy()).containsExactly(LateCause.QUOTA_REDUCED);
+  }
+
+  @Test
+  void aStartIsPlannedBesideWhatIsReservedForOthers() {
+    strict(1, UnknownRunTime.REFUSE, SchedulerFixture.quota("f", 10));
+    keepFour();
+    submit("runs", 6, 0, Duration.ofHours(1));
+    submit("fits", 6, 1, Duration.ofHours(10));
+    assertThat(admitted()).containsExactly("runs");
+    assertThat(planned("fits").orElseThrow().at()).isEqualTo(after(Duration.ofHours(1)));
+  }
+
+  @Test
+  void aStartThatLeavesTooLittleForOthersIsPlannedAfterThem() {
+    strict(1, UnknownRunTime.REFUSE, SchedulerFixture.quota("f", 10));
+    keepFour();
+    submit("runs", 6, 0, Duration.ofHours(1));
+    submit("outlives", 7, 1, Duration.ofHours(10));
+    assertThat(admitted()).containsExactly("runs");
+    assertThat(planned("outlives").orElseThrow().at())
+        .isEqualTo(SchedulerFixture.START.plus(Duration.ofHours(3)));
+  }
+
+  private void keepFour() {
+    keep(
+        new Scope.OfQueue("q", List.of(new Share("f", "cpu", 4))),
+        Duration.ofHours(2),
+        Duration.ofHours(3));
+  }
+
+  private void keep(Scope scope, Duration from, Duration until) {
+    scheduler.engine.apply(
+        new SchedulerEvent.ReservationsChanged(
+            List.of(
+                new ReservedCapacity(
+                    "w",
+                    scope,
+                    Users.NOBODY,
+                    false,
+                    List.of(
+                        new Occurrence(
+                            SchedulerFixture.START.plus(from),
+                            SchedulerFixture.START.plus(until)))))));
   }
 
   @Test
