@@ -21,8 +21,10 @@ import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.fabric8.kubernetes.client.dsl.base.PatchContext;
 import io.fabric8.kubernetes.client.dsl.base.PatchType;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
@@ -59,8 +61,11 @@ class PlacementIT {
   }
 
   private void limit(String job, String annotation, String value) {
-    clusters
-        .manager()
+    annotate(clusters.manager(), job, annotation, value);
+  }
+
+  private void annotate(KubernetesClient client, String job, String annotation, String value) {
+    client
         .batch()
         .v1()
         .jobs()
@@ -135,6 +140,76 @@ class PlacementIT {
         .until(() -> clusters.workload("third").getMetadata().getResourceVersion().equals(version));
     clusters.endPods(clusters.worker("onsite"), "job-name", "first");
     runsIn("third", "onsite");
+  }
+
+  /**
+   * docs/preemption.md#checkpoints: all 68 CPUs of the queue are wanted, and the grace is so long
+   * that only an answer ends it.
+   */
+  @Test
+  void aJobInAWorkerSavesItsWorkBeforeTheManagerPreemptsIt() {
+    submit("saver", "sluice.dev/placement-region", "eu", "10m");
+    runsIn("saver", "onsite");
+    clusters
+        .manager()
+        .genericKubernetesResources("kueue.x-k8s.io/v1beta2", "ClusterQueue")
+        .withName(clusters.name(MultiCluster.CLUSTER_QUEUE))
+        .patch(
+            PatchContext.of(PatchType.JSON_MERGE),
+            """
+            {"metadata": {"annotations": {"sluice.dev/checkpoint-grace": "2h"}},
+             "spec": {"preemption": {"withinClusterQueue": "LowerPriority"}}}
+            """);
+    clusters.apply(
+        clusters.manager(),
+        """
+        apiVersion: kueue.x-k8s.io/v1beta2
+        kind: Workload
+        metadata: {name: urgent, namespace: "${namespace}"}
+        spec:
+          queueName: analysis
+          priority: 100
+          podSets:
+          - name: main
+            count: 1
+            template:
+              spec:
+                restartPolicy: Never
+                containers: [{name: main, image: none, resources: {requests: {cpu: "68"}}}]
+        """);
+    KubernetesClient worker = clusters.worker("onsite");
+    eventually(
+        () ->
+            assertThat(annotations(worker, "saver"))
+                .containsKey("sluice.dev/checkpoint-requested-at"));
+    assertThat(isEvicted("saver")).isFalse();
+
+    annotate(
+        worker, "saver", "sluice.dev/checkpointed-at", Instant.now().plusSeconds(1).toString());
+
+    eventually(() -> assertThat(isEvicted("saver")).isTrue());
+    assertThat(annotations(clusters.manager(), "saver")).containsKey("sluice.dev/checkpointed-at");
+  }
+
+  private boolean isEvicted(String job) {
+    return clusters.workload(job).getStatus().conditions().stream()
+        .anyMatch(
+            condition ->
+                condition.getType().equals("Evicted") && condition.getStatus().equals("True"));
+  }
+
+  private Map<String, String> annotations(KubernetesClient client, String job) {
+    return Objects.requireNonNullElse(
+        client
+            .batch()
+            .v1()
+            .jobs()
+            .inNamespace(clusters.namespace())
+            .withName(job)
+            .require()
+            .getMetadata()
+            .getAnnotations(),
+        Map.of());
   }
 
   /** A Topology, a flavor of it, and a queue: in the manager and in a worker. */

@@ -27,6 +27,7 @@ final class ObjectAdapter implements MultiKueueAdapter {
   private final SharedJobs sharedJobs;
   private final ElasticSlices elasticSlices;
   private final RemoteJobs remoteJobs;
+  private final RemoteCheckpoints remoteCheckpoints;
 
   /** The jobs that this manager created in workers, as a watch showed them. */
   interface RemoteJobs {
@@ -54,6 +55,7 @@ final class ObjectAdapter implements MultiKueueAdapter {
     this.podStatusSync = podStatusSync;
     this.sharedJobs = sharedJobs;
     this.remoteJobs = remoteJobs;
+    this.remoteCheckpoints = new RemoteCheckpoints(manager, remoteClients);
   }
 
   @Override
@@ -106,6 +108,8 @@ final class ObjectAdapter implements MultiKueueAdapter {
     }
     if (there.isPresent()) {
       push(context, owner, local.get(), there.get(), worker);
+      remoteCheckpoints.request(context, cluster);
+      remoteCheckpoints.answer(context, owner, local.get(), there.get());
       if (scalesRemotely && follow(context, owner, local.get(), there.get(), cluster)) {
         return RunResult.after(Duration.ZERO);
       }

@@ -94,6 +94,10 @@ class RequestsOfARemoteJobTest implements RemoteConnections.Listener {
   private final TreeSet<String> required = new TreeSet<>(Set.of("check"));
   private final ReconcileState reconcileState = new ReconcileState();
   private Instant now = NOW;
+
+  /** Of the manager's Workload. */
+  private String annotations = "";
+
   private final ActionExecutor executor = executor();
 
   RequestsOfARemoteJobTest() throws IOException {
@@ -242,7 +246,7 @@ class RequestsOfARemoteJobTest implements RemoteConnections.Listener {
     String workload =
         """
         {'metadata': {'name': 'w', 'namespace': 'physics', 'uid': 'u', 'resourceVersion': '5',
-          'ownerReferences': [{'apiVersion': 'batch/v1', 'kind': 'Job', 'name': 'small',
+          'annotations': {%s}, 'ownerReferences': [{'apiVersion': 'batch/v1', 'kind': 'Job', 'name': 'small',
             'uid': 'j', 'controller': true}]},
          'spec': {'active': true, 'podSets': []},
          'status': {'admission': {'clusterQueue': 'cq', 'podSetAssignments': []},
@@ -250,7 +254,7 @@ class RequestsOfARemoteJobTest implements RemoteConnections.Listener {
              'message': '', 'lastTransitionTime': '2026-03-01T11:59:50Z'}],
            'admissionChecks': [%s]%s}}
         """
-            .formatted(checks, more);
+            .formatted(annotations, checks, more);
     Map<String, JsonNode> copies = new TreeMap<>();
     seenCopy.ifPresent(copy -> copies.put("a", copy));
     return new RemoteWorkloadContext(
@@ -307,6 +311,44 @@ class RequestsOfARemoteJobTest implements RemoteConnections.Listener {
     List<PlayedApi.Asked> read = new ArrayList<>(worker.asked("GET", JOB));
     read.addAll(worker.asked("GET", COPY));
     return read;
+  }
+
+  /** docs/preemption.md#checkpoints */
+  @Test
+  void aCheckpointIsRequestedThereAndAnsweredHere() throws Exception {
+    offered();
+    executor.act(waiting(), new PlacementAction.Run("a"));
+    now = now.plusSeconds(1);
+    seesJob("'active': 1");
+    annotations = "'sluice.dev/checkpoint-requested-at': '2026-03-01T12:00:01Z'";
+    executor.act(running(), new PlacementAction.Run("a"));
+    assertThat(worker.asked("PATCH", COPY).getLast().body())
+        .contains("\"sluice.dev/checkpoint-requested-at\":\"2026-03-01T12:00:01Z\"");
+
+    seenCopy
+        .orElseThrow()
+        .withObjectProperty("metadata")
+        .withObjectProperty("annotations")
+        .put("sluice.dev/checkpoint-requested-at", "2026-03-01T12:00:01Z");
+    saved("2026-03-01T12:00:05Z");
+    int requests = worker.asked("PATCH", COPY).size();
+    executor.act(running(), new PlacementAction.Run("a"));
+    assertThat(worker.asked("PATCH", COPY)).hasSize(requests);
+    assertThat(manager.asked("PATCH", JOB).getLast().body())
+        .contains("\"sluice.dev/checkpointed-at\":\"2026-03-01T12:00:05Z\"");
+
+    int answers = manager.asked("PATCH", JOB).size();
+    saved("soon");
+    executor.act(running(), new PlacementAction.Run("a"));
+    assertThat(manager.asked("PATCH", JOB)).hasSize(answers);
+  }
+
+  private void saved(String at) {
+    seenJob
+        .orElseThrow()
+        .withObjectProperty("metadata")
+        .withObjectProperty("annotations")
+        .put("sluice.dev/checkpointed-at", at);
   }
 
   @Test
