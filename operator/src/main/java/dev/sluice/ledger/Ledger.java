@@ -20,8 +20,10 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.OptionalLong;
+import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
@@ -84,6 +86,10 @@ public final class Ledger implements WorkloadListener, AutoCloseable {
   private final Semaphore queries = new Semaphore(QUERIES_AT_A_TIME);
   private final AtomicBoolean incomplete = new AtomicBoolean();
   private final AtomicBoolean unpriced = new AtomicBoolean(true);
+
+  /** Prices that the leader saw and hasn't written, the earliest first. */
+  private final Queue<PricesAt> changedPrices = new ConcurrentLinkedQueue<>();
+
   private final Thread thread;
   private final Instant startedAt;
   private final long startedNanos = System.nanoTime();
@@ -115,6 +121,9 @@ public final class Ledger implements WorkloadListener, AutoCloseable {
 
   @SuppressWarnings("NullAway.Init") // set by start
   private ObservationBuffer buffer;
+
+  /** All prices from a time on. */
+  private record PricesAt(Instant since, Map<FlavorResource, BigDecimal> prices) {}
 
   /**
    * Where observations come from.
@@ -248,6 +257,7 @@ public final class Ledger implements WorkloadListener, AutoCloseable {
     if (source.leading().getAsBoolean()) {
       return write() ? Duration.ZERO : pause;
     }
+    changedPrices.clear(); // the leader's are written
     forget();
     return FOLLOWERS_PAUSE;
   }
@@ -448,25 +458,29 @@ public final class Ledger implements WorkloadListener, AutoCloseable {
     }
   }
 
-  /** Prices count from when the leader knows them. */
+  /** Prices count from when the leader sees them, whether or not the database is there then. */
   private void price(LedgerStore ledgerStore) throws SQLException {
-    if (!unpriced.compareAndSet(true, false)) {
-      return;
+    for (PricesAt next = changedPrices.peek(); next != null; next = changedPrices.peek()) {
+      set(ledgerStore, next);
+      changedPrices.remove();
     }
-    boolean set = false;
-    try {
-      Optional<Map<FlavorResource, BigDecimal>> prices = source.prices().get();
-      if (prices.isPresent()) {
-        int changes = ledgerStore.setPrices(prices.get(), clock.instant());
-        set = true;
-        if (changes > 0) {
-          LOG.info("ledger prices={} changed={}", prices.get().size(), changes);
-        }
+    if (unpriced.get()) {
+      Optional<PricesAt> present = presentPrices();
+      if (present.isPresent()) {
+        set(ledgerStore, present.get());
+        unpriced.set(false);
       }
-    } finally {
-      if (!set) {
-        unpriced.set(true);
-      }
+    }
+  }
+
+  private Optional<PricesAt> presentPrices() {
+    return source.prices().get().map(prices -> new PricesAt(clock.instant(), prices));
+  }
+
+  private static void set(LedgerStore ledgerStore, PricesAt pricesAt) throws SQLException {
+    int changes = ledgerStore.setPrices(pricesAt.prices(), pricesAt.since());
+    if (changes > 0) {
+      LOG.info("ledger prices={} changed={}", pricesAt.prices().size(), changes);
     }
   }
 
@@ -563,9 +577,9 @@ public final class Ledger implements WorkloadListener, AutoCloseable {
     T ask(LedgerStore store) throws SQLException;
   }
 
-  /** Lets prices that changed count soon. */
+  /** Lets prices that changed count from now on. */
   public void pricesChanged() {
-    unpriced.set(true);
+    presentPrices().ifPresentOrElse(changedPrices::add, () -> unpriced.set(true));
     LockSupport.unpark(thread);
   }
 

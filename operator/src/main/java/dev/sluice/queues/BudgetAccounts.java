@@ -44,6 +44,7 @@ import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeoutException;
 import java.util.function.BiConsumer;
 import java.util.function.Supplier;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -75,7 +76,7 @@ public final class BudgetAccounts implements AutoCloseable {
    * @param apiClient writes the statuses
    * @param notifier leaves events beside a Budget
    * @param leadership only the leader writes
-   * @param drain stops a Workload, given its UID and why, because a budget is spent
+   * @param drain stops Workloads, given their UIDs and why, because a limit is spent that they use
    * @param balances is told where the limits of a budget stand, by its name; none when it is gone
    */
   public record Connections(
@@ -85,7 +86,7 @@ public final class BudgetAccounts implements AutoCloseable {
       ApiClient apiClient,
       EventNotifier notifier,
       Leadership leadership,
-      BiConsumer<String, String> drain,
+      BiConsumer<Set<String>, String> drain,
       BiConsumer<String, List<BudgetStatus.LimitBalance>> balances) {}
 
   /** A Budget as it was seen last. */
@@ -415,18 +416,22 @@ public final class BudgetAccounts implements AutoCloseable {
             limit + "/exhausted/" + budget.account().end());
       }
       if (reading.drains() && balance.isSpent()) {
-        budget
-            .account()
-            .charges()
-            .forEach(
-                charge ->
-                    connections
-                        .drain()
-                        .accept(
-                            charge.uid(),
-                            "Budget " + seen.name() + " is spent: nothing is left of " + limit));
+        Set<String> uids = users(budget.account(), balance.limit());
+        if (!uids.isEmpty()) {
+          connections
+              .drain()
+              .accept(uids, "Budget " + seen.name() + " is spent: nothing is left of " + limit);
+        }
       }
     }
+  }
+
+  /** Who uses what a limit counts: others would be admitted again at once. */
+  private static Set<String> users(BudgetAccount account, BudgetSpec.Limit limit) {
+    return account.charges().stream()
+        .filter(charge -> charge.rates().containsKey(limit.key()))
+        .map(BudgetAccount.Charge::uid)
+        .collect(Collectors.toSet());
   }
 
   private void once(SeenBudget seen, String reason, String note, String key) {

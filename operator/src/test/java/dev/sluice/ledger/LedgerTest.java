@@ -223,6 +223,38 @@ class LedgerTest {
     }
   }
 
+  /** Time axis, section 7: a change counts from then on. */
+  @Test
+  void aPriceThatChangesWhileTheServerIsAwayCountsFromThen() throws Exception {
+    try (PostgresServer server = PostgresServer.start(directory, "secret");
+        Ledger ledger = started("a", options(server))) {
+      ledger.changed(workload(1), workload(2, "QuotaReserved=True@0"));
+      now = T0.plusSeconds(1);
+      awaitText(ledger, " red spot cpu reserved=2 run=0 lost=0;");
+      server.end();
+      now = T0.plusSeconds(10);
+      prices = Optional.of(Map.of(new FlavorResource("spot", "cpu"), new BigDecimal("0.0036")));
+      ledger.pricesChanged();
+      now = T0.plusSeconds(110);
+      prices = Optional.of(Map.of());
+      ledger.pricesChanged();
+      await("the outage to be counted").atMost(LIMIT).until(() -> failedWrites() > 0);
+      now = T0.plusSeconds(500);
+      server.begin();
+      await("the price")
+          .atMost(LIMIT)
+          .untilAsserted(() -> assertThat(cost(ledger)).isEqualByComparingTo("0.2"));
+    }
+  }
+
+  private static BigDecimal cost(Ledger ledger) throws SQLException {
+    return ledger
+        .usage(UsageQuery.of("", T0, T0.plusSeconds(1_000), Optional.empty()))
+        .rows()
+        .getFirst()
+        .cost();
+  }
+
   private void price(Ledger ledger, Map<FlavorResource, BigDecimal> all) throws Exception {
     prices = Optional.of(all);
     ledger.pricesChanged();

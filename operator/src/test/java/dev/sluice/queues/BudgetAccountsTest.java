@@ -1,6 +1,8 @@
 package dev.sluice.queues;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.entry;
+import static org.awaitility.Awaitility.await;
 
 import dev.sluice.core.model.BudgetAccount;
 import dev.sluice.core.model.BudgetSpec;
@@ -17,14 +19,17 @@ import dev.sluice.testing.PlayedApi;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import java.math.BigDecimal;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Random;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.BiConsumer;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -67,6 +72,13 @@ class BudgetAccountsTest {
 
   private static BudgetAccounts accounts(
       KubernetesClient client, List<BudgetAccount.OfBudget> budgets) {
+    return accounts(client, budgets, (uids, why) -> {});
+  }
+
+  private static BudgetAccounts accounts(
+      KubernetesClient client,
+      List<BudgetAccount.OfBudget> budgets,
+      BiConsumer<Set<String>, String> drain) {
     return new BudgetAccounts(
         new BudgetAccounts.Connections(
             new Reflectors(client, () -> NOW, new Random(1), new ReadErrorLog()),
@@ -75,7 +87,7 @@ class BudgetAccountsTest {
             new ApiClient(client, ApiClient.Options.atATime(2)),
             (object, reason, note) -> {},
             Leadership.alone(() -> true),
-            (uid, why) -> {},
+            drain,
             (name, balances) -> {}),
         () -> NOW,
         "me");
@@ -126,6 +138,61 @@ class BudgetAccountsTest {
       assertThat(named(accounts, "b")).isTrue();
       assertThat(named(accounts, "of-no-budget")).isTrue();
       assertThat(unnamed.get(LIMIT_SECONDS, TimeUnit.SECONDS)).isFalse();
+    }
+  }
+
+  /** The Budget has two limits, of which the GPUs' is spent from the beginning. */
+  private static BudgetAccount.OfBudget withoutGpus() {
+    BudgetAccount.OfBudget withCpus = account("first", "cpus", true);
+    List<BudgetAccount.Charge> charges = new ArrayList<>(withCpus.account().charges());
+    charges.add(
+        new BudgetAccount.Charge(
+            "gpus", NOW, Optional.empty(), false, Map.of("gpu", BigDecimal.ONE)));
+    return new BudgetAccount.OfBudget(
+        new BudgetSpec(
+            "first",
+            withCpus.spec().scope(),
+            List.of(
+                new Limit("cpu", Set.of(), BigDecimal.valueOf(Long.MAX_VALUE)),
+                new Limit("gpu", Set.of(), BigDecimal.ZERO)),
+            withCpus.spec().period(),
+            BigDecimal.ZERO,
+            true,
+            true),
+        new BudgetAccount(
+            withCpus.account().start(),
+            withCpus.account().end(),
+            Map.of(),
+            Map.of(),
+            List.of(),
+            charges),
+        false);
+  }
+
+  @Test
+  void onlyWhoUsesWhatIsSpentIsDrained() throws Exception {
+    Map<String, Set<String>> drained = new ConcurrentHashMap<>();
+    try (PlayedApi api = new PlayedApi();
+        KubernetesClient client = api.client();
+        BudgetAccounts accounts =
+            accounts(client, List.of(withoutGpus()), (uids, why) -> drained.put(why, uids))) {
+      api.play(
+          request -> {
+            PlayedApi.Answer answer = answer(request, "first", new AtomicInteger());
+            return new PlayedApi.Answer(
+                answer.code(),
+                answer
+                    .body()
+                    .replace(
+                        "[{\"resource\": \"cpu\", \"hours\": 1}]",
+                        "[{\"resource\": \"cpu\", \"hours\": 9}, {\"resource\": \"gpu\","
+                            + " \"hours\": 0}], \"action\": \"HoldAndDrain\""));
+          });
+      accounts.start().get(LIMIT_SECONDS, TimeUnit.SECONDS);
+      assertThat(named(accounts, "cpus")).isTrue();
+      await().until(() -> !drained.isEmpty());
+      assertThat(drained)
+          .containsOnly(entry("Budget first is spent: nothing is left of gpu", Set.of("gpus")));
     }
   }
 

@@ -1,7 +1,6 @@
 package dev.sluice.app.module;
 
 import dev.sluice.api.queueing.FlavorPrices;
-import dev.sluice.api.queueing.RunTimeAnnotations;
 import dev.sluice.api.v1beta2.ResourceFlavor;
 import dev.sluice.core.engine.SchedulerThread;
 import dev.sluice.core.model.SchedulerEvent;
@@ -17,7 +16,9 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -32,6 +33,7 @@ final class BudgetModule implements AutoCloseable {
   private final OperatorContext context;
   private final WorkloadModule workloads;
   private final BudgetAccounts accounts;
+  private volatile Function<CachedWorkload, Optional<Duration>> runs = any -> Optional.empty();
 
   /** Connected to this engine; nothing is read yet. */
   BudgetModule(
@@ -91,14 +93,14 @@ final class BudgetModule implements AutoCloseable {
     return accounts.named(id);
   }
 
+  /** From now on this says how long Workloads run at the most. */
+  void boundRunsBy(Function<CachedWorkload, Optional<Duration>> runBounds) {
+    runs = runBounds;
+  }
+
   /** How long a Workload runs at the most, if a budget may ask. */
   Optional<Duration> run(CachedWorkload workload) {
-    if (accounts.isEmpty()) {
-      return Optional.empty();
-    }
-    int limit = workload.spec().maximumExecutionTimeSeconds();
-    return RunTimeAnnotations.expected(workload.annotations())
-        .or(() -> limit > 0 ? Optional.of(Duration.ofSeconds(limit)) : Optional.empty());
+    return accounts.isEmpty() ? Optional.empty() : runs.apply(workload);
   }
 
   /**
@@ -115,9 +117,9 @@ final class BudgetModule implements AutoCloseable {
     }
   }
 
-  private void drain(String uid, String why) {
+  private void drain(Set<String> uids, String why) {
     for (CachedWorkload workload : workloads.cache().all()) {
-      if (workload.id().uid().equals(uid)) {
+      if (uids.contains(workload.id().uid())) {
         workloads.evict(workload, WorkloadStatuses.EVICTED_BY_BUDGET, why);
       }
     }

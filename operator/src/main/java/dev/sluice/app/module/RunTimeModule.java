@@ -85,6 +85,7 @@ public final class RunTimeModule implements OperatorModule {
             workload -> rules.defaultOf(workload.id().namespace(), workload.spec().queueName()),
             context.clock());
     scheduler.costs().estimateBy(workload -> estimator.of(workload).estimate());
+    scheduler.budgets().boundRunsBy(estimator::stated);
     CachedQueueRules boundingQueues =
         new CachedQueueRules(
             informers.caches(),

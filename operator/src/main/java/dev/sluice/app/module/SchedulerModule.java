@@ -229,6 +229,11 @@ public final class SchedulerModule implements OperatorModule {
     nomination = firstNomination;
   }
 
+  /** What Budgets count. */
+  BudgetModule budgets() {
+    return budgets;
+  }
+
   /** What counts for the costs of Workloads. */
   WorkloadCosts costs() {
     return costs;

@@ -60,6 +60,18 @@ public final class RunTimeEstimator {
                 .filter(age -> !age.isNegative()));
   }
 
+  /**
+   * How long a Workload or its queue says that it runs, and no longer than what is left of its
+   * limit; without such a word, that. What was learned doesn't count. Empty if nothing says so.
+   */
+  public Optional<Duration> stated(CachedWorkload workload) {
+    Optional<Duration> declared =
+        RunTimeAnnotations.expected(workload.annotations())
+            .or(() -> defaults.apply(workload).map(QueueRunTime::runTime));
+    return Stream.concat(declared.stream(), limit(workload).stream())
+        .min(Comparator.naturalOrder());
+  }
+
   /** What is left of the limit of all runs together, or the deadline of each if that is less. */
   static Optional<Duration> limit(CachedWorkload workload) {
     long seconds = workload.spec().maximumExecutionTimeSeconds();

@@ -21,12 +21,34 @@ class RunTimeEstimatorTest {
 
   private static WorkloadRunTime estimate(
       RunWorkload workload, boolean learned, Optional<QueueRunTime> ofQueue) {
+    return estimator(learned, ofQueue).of(workload.build());
+  }
+
+  private static RunTimeEstimator estimator(boolean learned, Optional<QueueRunTime> ofQueue) {
     return new RunTimeEstimator(
-            any ->
-                learned ? Optional.of(new Learned(Level.NAME, 7, HOUR, HOUR, 0)) : Optional.empty(),
-            any -> ofQueue,
-            InstantSource.fixed(at(100)))
-        .of(workload.build());
+        any -> learned ? Optional.of(new Learned(Level.NAME, 7, HOUR, HOUR, 0)) : Optional.empty(),
+        any -> ofQueue,
+        InstantSource.fixed(at(100)));
+  }
+
+  /** Time axis, section 8: the expected run time, else the limit. */
+  @Test
+  void statedIsWhatIsDeclaredUpToWhatIsLeftOfTheLimit() {
+    Optional<QueueRunTime> ofQueue =
+        Optional.of(new QueueRunTime(Duration.ofHours(2), "LocalQueue team/gpu"));
+    RunWorkload workload = named("a");
+    assertThat(estimator(true, Optional.empty()).stated(workload.build())).isEmpty();
+    assertThat(estimator(true, ofQueue).stated(workload.build())).contains(Duration.ofHours(2));
+    workload.annotated(RunTimeAnnotations.EXPECTED, "90m");
+    assertThat(estimator(true, ofQueue).stated(workload.build())).contains(Duration.ofMinutes(90));
+    workload.spec("maximumExecutionTimeSeconds", 4_800).ran(600);
+    assertThat(estimator(true, ofQueue).stated(workload.build())).contains(Duration.ofMinutes(70));
+    workload.annotated(RunTimeAnnotations.DEADLINE, "1800s");
+    assertThat(estimator(true, ofQueue).stated(workload.build())).contains(Duration.ofMinutes(30));
+    assertThat(
+            estimator(false, Optional.empty())
+                .stated(named("b").annotated(RunTimeAnnotations.DEADLINE, "1800s").build()))
+        .contains(Duration.ofMinutes(30));
   }
 
   @Test
