@@ -4,6 +4,7 @@ import dev.sluice.bench.EngineScenario.Policies;
 import dev.sluice.bench.EngineScenario.Size;
 import dev.sluice.core.engine.EngineState;
 import dev.sluice.core.engine.EngineState.LocalQueueExport;
+import dev.sluice.core.model.BackfillRules.RunBound;
 import dev.sluice.core.model.NodeConstraints;
 import dev.sluice.core.model.PendingWorkload;
 import dev.sluice.core.model.PodSetRequest;
@@ -67,6 +68,7 @@ public final class SimulationTable {
           Simulation.of(
                   state,
                   asked,
+                  RunBound.UNKNOWN,
                   _ -> AN_HOUR,
                   new StartForecast.Options(11, Duration.ofDays(30), Duration.ofSeconds(30), 1),
                   () -> System.nanoTime() < end)

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.sluice.core.engine.EngineOptions;
 import dev.sluice.core.engine.EngineState;
 import dev.sluice.core.engine.InlineScheduler;
+import dev.sluice.core.model.BackfillRules.RunBound;
 import dev.sluice.core.model.Decision;
 import dev.sluice.core.model.PendingWorkload;
 import dev.sluice.core.model.PlacementDecision;
@@ -34,11 +35,24 @@ final class AskedWorld {
 
   private static final int ENDLESS = 200;
 
+  /** The longest bound of a run, in seconds. */
+  private static final int LONGEST = 600;
+
+  /** Longer than anything in a world lasts. */
+  private static final Duration LONG = Duration.ofHours(2);
+
+  /** Seconds that pass at once when nothing runs. */
+  private static final int A_WHILE = 150;
+
   private static final RunTimeEstimate AN_HOUR =
       RunTimeEstimate.of(Optional.of(Duration.ofHours(1)), Optional.empty(), Optional.empty());
 
   private final EngineOptions options;
   private final Dice dice;
+
+  /** For bounds of runs: what else is made up doesn't depend on them. */
+  private final Dice bounds;
+
   private final List<Decision> decisions = new ArrayList<>();
   private final Map<Feasibility, Integer> answers = new EnumMap<>(Feasibility.class);
   private InlineScheduler scheduler;
@@ -58,6 +72,7 @@ final class AskedWorld {
   AskedWorld(EngineOptions options, long seed) {
     this.options = options;
     this.dice = new Dice(seed);
+    this.bounds = new Dice(~seed);
     scheduler = new InlineScheduler(options, decisions::add);
     scheduler.apply(new SchedulerEvent.TimePassed(now));
     scheduler.apply(new SchedulerEvent.DecidingEnabled(true));
@@ -97,14 +112,17 @@ final class AskedWorld {
           pending(Stage.withGate(Stage.withVersion(workload, version++), closed));
         }
       }
-      case Step.Pass(var seconds) -> {
-        now = now.plusSeconds(seconds);
-        scheduler.apply(new SchedulerEvent.TimePassed(now));
-      }
+      case Step.Pass(var seconds) -> pass(seconds);
+      case Step.PassInTime(var seconds) -> pass(seconds);
       case Step.Cycle() -> decide();
       case Step.Quiesce() -> settle();
       default -> {}
     }
+  }
+
+  private void pass(int seconds) {
+    now = now.plusSeconds(seconds);
+    scheduler.apply(new SchedulerEvent.TimePassed(now));
   }
 
   private Optional<String> pick(int nth) {
@@ -128,11 +146,13 @@ final class AskedWorld {
             Optional.empty(),
             false,
             submitted.defect());
+    RunBound bound = bound();
     EngineState before = scheduler.export();
     SimulationResult result =
         Simulation.of(
                 before,
                 workload,
+                bound,
                 _ -> AN_HOUR,
                 new StartForecast.Options(3, Duration.ofDays(300), Duration.ofSeconds(30), 1),
                 () -> true)
@@ -151,9 +171,12 @@ final class AskedWorld {
     admitted = false;
     targets = List.of();
 
+    Instant nowBefore = now;
     pending(workload);
+    scheduler.apply(new SchedulerEvent.RunBounded(workload.id(), bound));
     settleWithoutEvents();
     compare(result);
+    now = nowBefore;
 
     asked = "";
     known = knownBefore;
@@ -161,6 +184,15 @@ final class AskedWorld {
     evicted = evictedBefore;
     decisions.clear();
     scheduler = new InlineScheduler(before, decisions::add);
+  }
+
+  private RunBound bound() {
+    Optional<Duration> some = Optional.of(Duration.ofSeconds(1 + bounds.below(LONGEST)));
+    return switch (bounds.below(5)) {
+      case 0 -> RunBound.UNKNOWN;
+      case 1 -> new RunBound(Optional.empty(), some, some);
+      default -> new RunBound(some, Optional.empty(), Optional.empty());
+    };
   }
 
   private void compare(SimulationResult result) {
@@ -185,10 +217,19 @@ final class AskedWorld {
     }
   }
 
-  /** Runs end, one after the other in any order, until nothing runs. */
+  /** Runs end, one after the other in any order, until nothing runs; and time passes. */
   private void endAll() {
-    for (int i = 0; i < ENDLESS && !holders.isEmpty() && !admitted; i++) {
+    Instant end = now.plus(LONG);
+    for (int i = 0; i < ENDLESS && !admitted; i++) {
       List<String> left = List.copyOf(holders);
+      if (left.isEmpty()) {
+        if (now.isAfter(end)) {
+          break;
+        }
+        pass(A_WHILE);
+        settleWithoutEvents();
+        continue;
+      }
       String uid = left.get(dice.below(left.size()));
       if (evicted.contains(uid) && dice.chanceOfHalf()) {
         requeue(uid);

@@ -6,9 +6,11 @@ import dev.sluice.core.engine.EngineOptions;
 import dev.sluice.core.scheduling.WorkloadOrdering.OrderingRules;
 import dev.sluice.forecast.simulate.Feasibility;
 import dev.sluice.reference.RandomWorld.Pods;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.BiFunction;
 import java.util.function.Function;
 import java.util.function.LongFunction;
 import org.junit.jupiter.api.Test;
@@ -79,13 +81,73 @@ class SimulationAnswersTest {
                 TopologyEnginesTest.topology(dice)));
   }
 
+  @Test
+  void withReservations() {
+    Map<Feasibility, Integer> answers =
+        play("answers with reservations", (seed, length) -> HeldWorld.steps(seed, length, false));
+
+    assertThat(answers).containsOnlyKeys(Feasibility.NOW, Feasibility.LATER, Feasibility.NEVER);
+  }
+
+  @Test
+  void withReservationsAndPreemption() {
+    play(
+        "answers with reservations and preemption",
+        (seed, length) -> HeldWorld.steps(seed, length, true));
+  }
+
+  @Test
+  void withReservationsAndWindows() {
+    play(
+        "answers with reservations and windows",
+        (seed, length) ->
+            ReservedWorld.steps(seed, new RandomWorld(seed, true, true, Pods.ALL).steps(length)));
+  }
+
+  @Test
+  void withBackfill() {
+    Map<Feasibility, Integer> answers =
+        play(
+            "answers with back-fill",
+            (seed, length) -> BackfilledWorld.crowded(seed, length, false, false));
+
+    assertThat(answers).containsOnlyKeys(Feasibility.NOW, Feasibility.LATER, Feasibility.NEVER);
+  }
+
+  @Test
+  void withBackfillAndPreemption() {
+    play(
+        "answers with back-fill and preemption",
+        (seed, length) -> BackfilledWorld.crowded(seed, length, true, false));
+  }
+
+  @Test
+  void withBackfillAndReservations() {
+    play(
+        "answers with back-fill and reservations",
+        (seed, length) ->
+            ReservedWorld.steps(seed, BackfilledWorld.crowded(seed, length, false, false)));
+  }
+
   private static Map<Feasibility, Integer> play(
       String what, LongFunction<RandomWorld> make, Function<Dice, EngineOptions> options) {
+    return play(what, (seed, length) -> make.apply(seed).steps(length), options);
+  }
+
+  private static Map<Feasibility, Integer> play(
+      String what, BiFunction<Long, Integer, List<Step>> make) {
+    return play(what, make, dice -> EngineOptions.DEFAULT);
+  }
+
+  private static Map<Feasibility, Integer> play(
+      String what,
+      BiFunction<Long, Integer, List<Step>> make,
+      Function<Dice, EngineOptions> options) {
     Map<Feasibility, Integer> answers = new ConcurrentHashMap<>();
     Worlds.play(
         what,
         STEPS,
-        (seed, length) -> make.apply(seed).steps(length),
+        make,
         (seed, steps) -> {
           AskedWorld world = new AskedWorld(options.apply(new Dice(seed)), seed);
           world.play(steps);

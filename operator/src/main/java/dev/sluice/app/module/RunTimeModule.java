@@ -4,6 +4,7 @@ import dev.sluice.core.model.LocalQueueId;
 import dev.sluice.core.model.WorkloadId;
 import dev.sluice.forecast.feed.QueueStartEstimates;
 import dev.sluice.forecast.feed.RunBoundFeed;
+import dev.sluice.forecast.feed.RunBounds;
 import dev.sluice.forecast.feed.RunTimeEstimator;
 import dev.sluice.forecast.feed.RunTimeRecorder;
 import dev.sluice.forecast.feed.RunTimeStore;
@@ -52,6 +53,7 @@ public final class RunTimeModule implements OperatorModule {
       Executors.newSingleThreadExecutor(Thread.ofVirtual().name("run-times").factory());
   private final RunTimeRecorder recorder;
   private final RunTimeEstimator estimator;
+  private final RunBounds runBounds;
   private final ExecutorService forecasts =
       Executors.newSingleThreadExecutor(
           Thread.ofPlatform().name("forecasts").daemon().priority(Thread.MIN_PRIORITY).factory());
@@ -90,11 +92,14 @@ public final class RunTimeModule implements OperatorModule {
         new CachedQueueRules(
             informers.caches(),
             queue -> queue.backfill().isPresent() || queue.cheapest().isPresent());
+    runBounds =
+        new RunBounds(
+            estimator::of,
+            workload -> rules.maxRunTime(workload.id().namespace(), workload.spec().queueName()));
     RunBoundFeed bounds =
         new RunBoundFeed(
             scheduler.engine(),
-            estimator::of,
-            workload -> rules.maxRunTime(workload.id().namespace(), workload.spec().queueName()),
+            runBounds,
             () -> boundingQueues.getAsBoolean() || !scheduler.reservations().isEmpty());
     boundingQueues.onFirst(() -> bounds.tellAll(workloads.cache().all()));
     scheduler.reservations().onPresence(() -> bounds.tellAll(workloads.cache().all()));
@@ -125,6 +130,11 @@ public final class RunTimeModule implements OperatorModule {
   /** Says how long Workloads run. */
   RunTimeEstimator estimator() {
     return estimator;
+  }
+
+  /** Says how long Workloads run at most. */
+  RunBounds runBounds() {
+    return runBounds;
   }
 
   /** Says when Workloads start. */

@@ -56,7 +56,8 @@ public final class SimulationModule implements OperatorModule {
             new PreviewSimulator(
                 jobs.preview(),
                 scheduler.translator()::of,
-                new WorkloadSimulator(runTimes.starts(), context.clock(), oneByOne),
+                new WorkloadSimulator(
+                    runTimes.starts(), runTimes.runBounds(), context.clock(), oneByOne),
                 context.clock()),
             runTimes.startMetrics());
     requestBudget = SimulationEndpoint.budget(context.clock());

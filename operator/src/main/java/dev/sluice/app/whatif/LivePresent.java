@@ -13,6 +13,7 @@ import dev.sluice.core.model.PendingWorkload;
 import dev.sluice.core.model.SchedulerEvent;
 import dev.sluice.core.model.WorkloadId;
 import dev.sluice.forecast.feed.RunBoundFeed;
+import dev.sluice.forecast.feed.RunBounds;
 import dev.sluice.forecast.feed.RunTimeEstimator;
 import dev.sluice.forecast.feed.RunTimeRecorder;
 import dev.sluice.forecast.feed.RunTimeStore;
@@ -213,7 +214,7 @@ final class LivePresent {
     RunTimeEstimator estimator =
         new RunTimeEstimator(recorder::learned, this::defaultOf, () -> now);
     RunBoundFeed bounds =
-        new RunBoundFeed(scheduler::apply, estimator::of, this::longest, () -> true);
+        new RunBoundFeed(scheduler::apply, new RunBounds(estimator::of, this::longest), () -> true);
     Map<WorkloadId, Duration> runTimes = new LinkedHashMap<>();
     List<PlayInput.RunningAtBegin> running = new ArrayList<>();
     long unknown = 0;

@@ -52,6 +52,7 @@ public final class WorkloadSimulator {
   private static final int PLAYS = 11;
 
   private final StartEstimator starts;
+  private final RunBounds runBounds;
   private final InstantSource clock;
   private final Executor oneByOne;
   private final Semaphore mayWait = new Semaphore(MOST_WAITING);
@@ -66,10 +67,13 @@ public final class WorkloadSimulator {
    * A simulator.
    *
    * @param starts knows the engine's state, how long Workloads run, and how wrong estimates were
+   * @param runBounds how long a Workload runs at most
    * @param oneByOne runs the computations, one at a time
    */
-  public WorkloadSimulator(StartEstimator starts, InstantSource clock, Executor oneByOne) {
+  public WorkloadSimulator(
+      StartEstimator starts, RunBounds runBounds, InstantSource clock, Executor oneByOne) {
     this.starts = starts;
+    this.runBounds = runBounds;
     this.clock = clock;
     this.oneByOne = oneByOne;
   }
@@ -151,6 +155,7 @@ public final class WorkloadSimulator {
     return Simulation.of(
             state,
             pendingWorkload,
+            runBounds.of(workload),
             starts.knowledge(Optional.of(workload)),
             new StartForecast.Options(PLAYS, usual.horizon(), usual.stopping(), usual.seed()),
             () -> clock.instant().isBefore(end))

@@ -5,6 +5,7 @@ import dev.sluice.core.model.Decision;
 import dev.sluice.core.model.PendingWorkload;
 import dev.sluice.core.model.PlacementDecision;
 import dev.sluice.core.model.SchedulerEvent;
+import dev.sluice.core.model.SchedulerEvent.ReservedCapacity;
 import dev.sluice.core.model.WorkloadId;
 import java.time.Duration;
 import java.time.Instant;
@@ -35,6 +36,14 @@ public final class Play {
      */
     Optional<Duration> lasts(WorkloadId id, int run);
   }
+
+  /**
+   * So often in a row the time of one of the engine's timers comes and nothing follows from it:
+   * then no other timer is waited for until something else happens. More than two fortnights have
+   * hours, or all occurrences of ten reservations. After so many in all, Workloads of queues that
+   * pause after attempts in vain are tried again only when nothing else is left to happen.
+   */
+  private static final int MOST_IN_VAIN = 1_000;
 
   private record TimedAction(Instant at, long number, Runnable action)
       implements Comparable<TimedAction> {
@@ -257,19 +266,30 @@ public final class Play {
   public void run(Instant horizon, BooleanSupplier enough) {
     scheduler.apply(new SchedulerEvent.TimePassed(now));
     decide();
+    int inVain = 0;
+    int allInVain = 0;
     while (!enough.getAsBoolean()) {
       TimedAction next = actions.peek();
-      if (next == null || next.at.isAfter(horizon)) {
+      Instant timer =
+          live.isEmpty() || inVain == MOST_IN_VAIN
+              ? Instant.MAX
+              : scheduler.nextTimer(next == null || allInVain < MOST_IN_VAIN);
+      Instant at = next == null || timer.isBefore(next.at) ? timer : next.at;
+      if (at.equals(Instant.MAX) || at.isAfter(horizon)) {
         return;
       }
-      now = next.at;
+      now = at;
       scheduler.apply(new SchedulerEvent.TimePassed(now));
+      boolean acts = false;
       while (next != null && next.at.equals(now)) {
         actions.remove();
         next.action.run();
+        acts = true;
         next = actions.peek();
       }
-      decide();
+      boolean changes = decide() || acts;
+      inVain = changes ? 0 : inVain + 1;
+      allInVain += changes ? 0 : 1;
     }
   }
 
@@ -281,21 +301,29 @@ public final class Play {
     workload.notBefore().ifPresent(end -> act(end, () -> {}));
   }
 
-  private void decide() {
+  /** Decides until nothing is left to decide, and carries it out; whether anything was. */
+  private boolean decide() {
+    boolean any = false;
     boolean decided = true;
     while (decided) {
       scheduler.decide();
       decided = !decisions.isEmpty();
+      any |= decided;
       List<Decision> made = List.copyOf(decisions);
       decisions.clear();
       made.forEach(this::carryOut);
     }
+    for (ReservedCapacity.Overstay each : scheduler.overstays()) {
+      any |= !each.from().isAfter(now) && stop(each.id(), ReservedCapacity.REASON);
+    }
+    return any;
   }
 
   private void carryOut(Decision decision) {
     switch (decision) {
       case Decision.Admit admit -> admit(admit);
-      case Decision.Preempt preempt -> preempt.targets().forEach(this::preempt);
+      case Decision.Preempt preempt ->
+          preempt.targets().forEach(target -> stop(target.id(), target.reason().apiReason()));
       case PlacementDecision _ -> {}
     }
   }
@@ -326,15 +354,16 @@ public final class Play {
         });
   }
 
-  private void preempt(Decision.Target target) {
-    Played played = live.get(target.id());
+  /** The pods of a Workload that runs begin to stop; false if it doesn't run. */
+  private boolean stop(WorkloadId id, String reason) {
+    Played played = live.get(id);
     if (played == null || !played.running) {
-      return;
+      return false;
     }
     played.running = false;
     played.stopping = true;
     int turn = ++played.turn;
-    listener.preempted(target.id(), target.reason(), now);
+    listener.preempted(id, reason, now);
     act(
         now.plus(stopping),
         () -> {
@@ -342,6 +371,7 @@ public final class Play {
             stopped(played);
           }
         });
+    return true;
   }
 
   /** The quota of a preempted Workload is free from now on. */

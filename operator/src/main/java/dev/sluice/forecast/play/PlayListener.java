@@ -20,8 +20,13 @@ public interface PlayListener {
   /** A Workload has ended. */
   default void ended(WorkloadId id, Instant at) {}
 
-  /** A Workload that runs was preempted; it is pending again when its pods have stopped. */
-  default void preempted(WorkloadId id, Decision.PreemptionReason reason, Instant at) {}
+  /**
+   * A Workload that runs was preempted, or evicted for capacity that is kept for others; it is
+   * pending again when its pods have stopped.
+   *
+   * @param reason the reason as the API spells it
+   */
+  default void preempted(WorkloadId id, String reason, Instant at) {}
 
   /** A Workload was taken away while it waited, or whatever it did. */
   default void left(WorkloadId id, Instant at) {}

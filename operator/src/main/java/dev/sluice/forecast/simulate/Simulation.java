@@ -4,7 +4,9 @@ import dev.sluice.core.engine.EngineState;
 import dev.sluice.core.engine.EngineState.LocalQueueExport;
 import dev.sluice.core.engine.InlineScheduler;
 import dev.sluice.core.engine.SchedulerQueries.PendingReport;
+import dev.sluice.core.model.BackfillRules.RunBound;
 import dev.sluice.core.model.Decision;
+import dev.sluice.core.model.Explanation;
 import dev.sluice.core.model.LocalQueueSpec;
 import dev.sluice.core.model.PendingReason;
 import dev.sluice.core.model.PendingWorkload;
@@ -17,6 +19,7 @@ import dev.sluice.forecast.starts.StartEstimate;
 import dev.sluice.forecast.starts.StartEstimate.Basis;
 import dev.sluice.forecast.starts.StartForecast;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.List;
@@ -31,23 +34,38 @@ import java.util.function.BooleanSupplier;
 public final class Simulation {
 
   /**
-   * How long each run lasts when the question is whether a Workload ever starts: what runs ends
-   * before backoffs do, or afterwards.
+   * How long each run lasts, and its pods take to stop, when the question is whether a Workload
+   * ever starts: what runs ends before backoffs do, or afterwards.
    */
-  private static final List<RunTimeEstimate> ANY_RUNS =
-      List.of(each(Duration.ofMillis(1)), each(Duration.ofHours(1)));
+  private static final List<Duration> ANY_RUNS = List.of(Duration.ofMillis(1), Duration.ofHours(1));
 
-  /** A play of runs that all end: enough for many thousands of them, one after the other. */
-  private static final StartForecast.Options TO_THE_END =
-      new StartForecast.Options(1, Duration.ofDays(36_500), Duration.ofSeconds(30), 1);
+  /** All runs last equally long from now on, however long they have lasted. */
+  private final class AlikeRuns implements StartForecast.Knowledge {
+
+    private final RunTimeEstimate each;
+
+    AlikeRuns(RunTimeEstimate each) {
+      this.each = each;
+    }
+
+    @Override
+    public RunTimeEstimate runTime(WorkloadId id) {
+      return each;
+    }
+
+    @Override
+    public Instant startedAt(WorkloadId id, Instant reservedAt) {
+      return state.now();
+    }
+  }
+
+  /** How far a play of runs that all end reaches: many thousands of them, one after the other. */
+  private static final Duration TO_THE_END = Duration.ofDays(36_500);
 
   /** Reasons that no end of a run changes. */
   private static final Set<PendingReason> LASTING =
       EnumSet.of(
-          PendingReason.EXCEEDS_MAX_QUOTA,
-          PendingReason.NO_MATCHING_FLAVOR,
-          PendingReason.SUSPENDED,
-          PendingReason.MISCONFIGURED);
+          PendingReason.NO_MATCHING_FLAVOR, PendingReason.SUSPENDED, PendingReason.MISCONFIGURED);
 
   /** A bound for cycles in which the Workload's turn doesn't come. */
   private static final int MOST_ROUNDS = 1_000;
@@ -57,6 +75,7 @@ public final class Simulation {
 
   private final EngineState state;
   private final PendingWorkload askedWorkload;
+  private final RunBound runBound;
   private final StartForecast.Knowledge knowledge;
   private final StartForecast.Options options;
   private final BooleanSupplier goesOn;
@@ -69,10 +88,12 @@ public final class Simulation {
   private Simulation(
       EngineState wholeState,
       PendingWorkload askedWorkload,
+      RunBound runBound,
       StartForecast.Knowledge knowledge,
       StartForecast.Options options,
       BooleanSupplier goesOn) {
     this.askedWorkload = askedWorkload;
+    this.runBound = runBound;
     this.knowledge = knowledge;
     this.options = options;
     this.goesOn = goesOn;
@@ -91,15 +112,12 @@ public final class Simulation {
     state = wholeState.specs().rebuildDue() ? wholeState : wholeState.ofTree(root);
   }
 
-  private static RunTimeEstimate each(Duration runTime) {
-    return RunTimeEstimate.of(Optional.of(runTime), Optional.empty(), Optional.empty());
-  }
-
   /**
    * What the engine would decide on a Workload.
    *
    * @param state the state that the Workload is added to
    * @param askedWorkload the Workload; the engine has none of its UID
+   * @param runBound how long it runs at most, as the engine is told when it exists
    * @param knowledge how long runs last, that of the Workload included
    * @param options how the start is estimated
    * @param goesOn asked all the time: false ends the computation, and the result is what is known
@@ -108,10 +126,11 @@ public final class Simulation {
   public static Optional<SimulationResult> of(
       EngineState state,
       PendingWorkload askedWorkload,
+      RunBound runBound,
       StartForecast.Knowledge knowledge,
       StartForecast.Options options,
       BooleanSupplier goesOn) {
-    return new Simulation(state, askedWorkload, knowledge, options, goesOn).result();
+    return new Simulation(state, askedWorkload, runBound, knowledge, options, goesOn).result();
   }
 
   /** A copy of the engine that has the Workload, and has not decided on it. */
@@ -120,6 +139,7 @@ public final class Simulation {
     // the part of a tree has no LocalQueue whose ClusterQueue doesn't exist
     localQueue.ifPresent(spec -> scheduler.apply(new SchedulerEvent.LocalQueueChanged(spec)));
     scheduler.apply(new SchedulerEvent.WorkloadPending(askedWorkload));
+    scheduler.apply(new SchedulerEvent.RunBounded(askedWorkload.id(), runBound));
     return scheduler;
   }
 
@@ -145,14 +165,53 @@ public final class Simulation {
     if (!targets.isEmpty()) {
       return Optional.of(result(Feasibility.AFTER_PREEMPTION, pendingReport, Optional.empty()));
     }
-    if (now.explanation().filter(why -> LASTING.contains(why.reason())).isPresent()) {
+    if (now.explanation().map(Explanation::reason).filter(this::lasts).isPresent()) {
       return Optional.of(result(Feasibility.NEVER, pendingReport, Optional.empty()));
     }
     EngineState before = copy().export();
-    if (isNever(before)) {
+    if (!mayOvertake() && isNever(before)) {
       return Optional.of(result(Feasibility.NEVER, pendingReport, Optional.empty()));
     }
-    return Optional.of(result(Feasibility.LATER, pendingReport, start(before, knowledge, options)));
+    return Optional.of(
+        result(
+            Feasibility.LATER, pendingReport, start(before, knowledge, options).map(this::sure)));
+  }
+
+  /**
+   * Whether a reason stays whatever ends. Of several pod sets one may have too little beside what
+   * another one gets in the same flavor, and have enough when that one gets a better flavor.
+   */
+  private boolean lasts(PendingReason reason) {
+    return LASTING.contains(reason)
+        || (reason == PendingReason.EXCEEDS_MAX_QUOTA
+            && askedWorkload.shape().podSets().size() == 1);
+  }
+
+  /**
+   * Whether it may start before others of its queue that don't fit: then it depends on the order in
+   * which runs end whether it ever starts, and plays in one order don't tell.
+   */
+  private boolean mayOvertake() {
+    return localQueue.stream()
+        .flatMap(
+            queue ->
+                state.clusterQueues().stream()
+                    .filter(each -> each.name().equals(queue.clusterQueue())))
+        .flatMap(queue -> queue.spec().stream())
+        .flatMap(spec -> spec.rules().backfill().stream())
+        .findAny()
+        .isPresent();
+  }
+
+  /** An estimate of a Workload that may start, whatever the plays say. */
+  private StartEstimate sure(StartEstimate played) {
+    return played.basis() == Basis.NEVER
+        ? new StartEstimate(
+            Basis.UNKNOWN,
+            Optional.empty(),
+            played.computedAt(),
+            List.of("it starts only if it can end before those ahead of it start"))
+        : played;
   }
 
   private SimulationResult result(
@@ -214,9 +273,15 @@ public final class Simulation {
 
   /** Whether it is known not to start even if all runs end. */
   private boolean isNever(EngineState before) {
-    for (RunTimeEstimate runTime : ANY_RUNS) {
+    for (Duration runTime : ANY_RUNS) {
       Basis basis =
-          start(before, _ -> runTime, TO_THE_END).map(StartEstimate::basis).orElse(Basis.UNKNOWN);
+          start(
+                  before,
+                  new AlikeRuns(
+                      RunTimeEstimate.of(Optional.of(runTime), Optional.empty(), Optional.empty())),
+                  new StartForecast.Options(1, TO_THE_END, runTime, 1))
+              .map(StartEstimate::basis)
+              .orElse(Basis.UNKNOWN);
       if (basis != Basis.NEVER) {
         return false;
       }

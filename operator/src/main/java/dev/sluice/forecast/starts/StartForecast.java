@@ -253,7 +253,7 @@ public final class StartForecast {
               }
 
               @Override
-              public void preempted(WorkloadId id, Decision.PreemptionReason reason, Instant at) {
+              public void preempted(WorkloadId id, String reason, Instant at) {
                 holding.remove(id);
               }
             });

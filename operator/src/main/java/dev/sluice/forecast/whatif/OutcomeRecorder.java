@@ -199,14 +199,14 @@ final class OutcomeRecorder implements PlayListener {
   }
 
   @Override
-  public void preempted(WorkloadId id, Decision.PreemptionReason reason, Instant at) {
+  public void preempted(WorkloadId id, String reason, Instant at) {
     Held heldQuota = held.get(id);
     if (heldQuota == null) {
       return;
     }
     preemptions
         .computeIfAbsent(heldQuota.clusterQueue, _ -> new TreeMap<>())
-        .merge(reason.apiReason(), 1L, Long::sum);
+        .merge(reason, 1L, Long::sum);
     double hours = millis(heldQuota.since, at) / MILLIS_PER_HOUR;
     heldQuota.amounts.forEach(
         (pair, amount) -> meter(heldQuota.clusterQueue, pair).lost += amount * hours);

@@ -95,7 +95,7 @@ public final class WhatIf {
               }
 
               @Override
-              public void preempted(WorkloadId id, Decision.PreemptionReason reason, Instant at) {
+              public void preempted(WorkloadId id, String reason, Instant at) {
                 recorder.preempted(id, reason, at);
               }
 

@@ -4,6 +4,7 @@ import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.sluice.api.KueueConstants;
+import dev.sluice.core.model.SchedulerEvent.ReservedCapacity;
 import dev.sluice.workload.record.CachedWorkload;
 import dev.sluice.workload.record.CachedWorkload.Condition;
 import dev.sluice.workload.status.PodsReady;
@@ -21,7 +22,7 @@ import java.util.TreeMap;
 public final class WorkloadStatuses {
 
   /** The reason of evictions for a reservation or a window. */
-  public static final String EVICTED_FOR_RESERVATION = "CapacityReserved";
+  public static final String EVICTED_FOR_RESERVATION = ReservedCapacity.REASON;
 
   /** The reason of evictions by a Budget that drains. */
   public static final String EVICTED_BY_BUDGET = "BudgetExhausted";

@@ -7,6 +7,11 @@ import dev.sluice.api.queueing.RunTimeAnnotations;
 import dev.sluice.core.engine.EngineState;
 import dev.sluice.core.model.ClusterQueueSpec.PreemptionPolicies;
 import dev.sluice.core.model.SchedulerEvent;
+import dev.sluice.core.model.SchedulerEvent.ReservedCapacity;
+import dev.sluice.core.model.SchedulerEvent.ReservedCapacity.Occurrence;
+import dev.sluice.core.model.SchedulerEvent.ReservedCapacity.Scope;
+import dev.sluice.core.model.SchedulerEvent.ReservedCapacity.Share;
+import dev.sluice.core.model.SchedulerEvent.ReservedCapacity.Users;
 import dev.sluice.forecast.play.OneQueue;
 import dev.sluice.forecast.play.Play;
 import dev.sluice.forecast.simulate.Feasibility;
@@ -39,6 +44,7 @@ class WorkloadSimulatorTest {
     StartEstimator.WorkloadSource known = id -> Optional.ofNullable(workloads.get(id.uid()));
     return new WorkloadSimulator(
         new StartEstimator(() -> state, known, runTimes::of, _ -> "cq", () -> now, executor),
+        new RunBounds(runTimes::of, _ -> Optional.empty()),
         () -> now,
         executor);
   }
@@ -76,6 +82,36 @@ class WorkloadSimulatorTest {
     assertThat(result.start().orElseThrow().basis()).isEqualTo(Basis.DECLARED);
     assertThat(result.start().orElseThrow().range().orElseThrow().expected())
         .isEqualTo(now.plusSeconds(600));
+  }
+
+  @Test
+  void limitOfAJobIsWhatItsRealRunWouldBeBoundBy() {
+    source
+        .scheduler()
+        .apply(
+            new SchedulerEvent.ReservationsChanged(
+                List.of(
+                    new ReservedCapacity(
+                        "demo",
+                        new Scope.OfQueue("cq", List.of(new Share("any", "cpu", 4_000))),
+                        Users.NOBODY,
+                        false,
+                        List.of(new Occurrence(now.plusSeconds(1_800), now.plusSeconds(3_600)))))));
+    state.complete(source.scheduler().export());
+    CachedWorkload limited = named("asked").spec("maximumExecutionTimeSeconds", 600).build();
+
+    assertThat(ask(simulator(Runnable::run), PATIENCE).orElseThrow().feasibility())
+        .as("an expectation is no limit")
+        .isEqualTo(Feasibility.LATER);
+    assertThat(
+            simulator(Runnable::run)
+                .of(
+                    limited,
+                    OneQueue.workload("asked", 4, 0, now),
+                    new WorkloadSimulator.Asker("user", PATIENCE))
+                .orElseThrow()
+                .feasibility())
+        .isEqualTo(Feasibility.NOW);
   }
 
   @Test

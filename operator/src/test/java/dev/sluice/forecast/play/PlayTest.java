@@ -6,6 +6,12 @@ import dev.sluice.core.model.ClusterQueueSpec.PreemptionPolicies;
 import dev.sluice.core.model.ClusterQueueSpec.PreemptionPolicies.ReclaimWithinCohort;
 import dev.sluice.core.model.ClusterQueueSpec.PreemptionPolicies.WithinClusterQueue;
 import dev.sluice.core.model.Decision;
+import dev.sluice.core.model.SchedulerEvent;
+import dev.sluice.core.model.SchedulerEvent.ReservedCapacity;
+import dev.sluice.core.model.SchedulerEvent.ReservedCapacity.Occurrence;
+import dev.sluice.core.model.SchedulerEvent.ReservedCapacity.Scope;
+import dev.sluice.core.model.SchedulerEvent.ReservedCapacity.Share;
+import dev.sluice.core.model.SchedulerEvent.ReservedCapacity.Users;
 import dev.sluice.core.model.WorkloadId;
 import java.time.Duration;
 import java.time.Instant;
@@ -44,8 +50,8 @@ class PlayTest {
           }
 
           @Override
-          public void preempted(WorkloadId id, Decision.PreemptionReason reason, Instant at) {
-            told(at, id.name() + " preempted " + reason.apiReason());
+          public void preempted(WorkloadId id, String reason, Instant at) {
+            told(at, id.name() + " preempted " + reason);
           }
         });
   }
@@ -130,5 +136,38 @@ class PlayTest {
 
     assertThat(story).containsExactly("0m endless starts 1");
     assertThat(play.live()).isEqualTo(2);
+  }
+
+  @Test
+  void reservationsEvictAndAreOver() {
+    Play play =
+        play(
+            new PreemptionPolicies(
+                WithinClusterQueue.LOWER_PRIORITY,
+                ReclaimWithinCohort.NEVER,
+                false,
+                OptionalInt.empty()));
+    arrives(play, "long", 0, 4, 60, 0);
+    Instant start = BEGIN.plus(Duration.ofMinutes(10));
+    play.happens(
+        BEGIN,
+        new SchedulerEvent.ReservationsChanged(
+            List.of(
+                new ReservedCapacity(
+                    "demo",
+                    new Scope.OfQueue("cq", List.of(new Share("any", "cpu", 4_000))),
+                    Users.NOBODY,
+                    false,
+                    List.of(new Occurrence(start, start.plus(Duration.ofMinutes(10))))))),
+        at -> {});
+
+    play.run(Instant.MAX, () -> false);
+
+    assertThat(story)
+        .containsExactly(
+            "0m long starts 1",
+            "10m long preempted CapacityReserved",
+            "20m long starts 2",
+            "80m long ends");
   }
 }

@@ -3,15 +3,24 @@ package dev.sluice.forecast.simulate;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.sluice.core.engine.EngineState;
+import dev.sluice.core.model.BackfillRules;
+import dev.sluice.core.model.BackfillRules.RunBound;
+import dev.sluice.core.model.BackfillRules.UnknownRunTime;
 import dev.sluice.core.model.ClusterQueueSpec;
 import dev.sluice.core.model.ClusterQueueSpec.PreemptionPolicies;
 import dev.sluice.core.model.ClusterQueueSpec.PreemptionPolicies.ReclaimWithinCohort;
 import dev.sluice.core.model.ClusterQueueSpec.PreemptionPolicies.WithinClusterQueue;
+import dev.sluice.core.model.ClusterQueueSpec.QueueingStrategy;
 import dev.sluice.core.model.CohortSpec;
 import dev.sluice.core.model.Decision;
 import dev.sluice.core.model.PendingReason;
 import dev.sluice.core.model.PendingWorkload;
 import dev.sluice.core.model.SchedulerEvent;
+import dev.sluice.core.model.SchedulerEvent.ReservedCapacity;
+import dev.sluice.core.model.SchedulerEvent.ReservedCapacity.Occurrence;
+import dev.sluice.core.model.SchedulerEvent.ReservedCapacity.Scope;
+import dev.sluice.core.model.SchedulerEvent.ReservedCapacity.Share;
+import dev.sluice.core.model.SchedulerEvent.ReservedCapacity.Users;
 import dev.sluice.core.model.WorkloadId;
 import dev.sluice.forecast.play.OneQueue;
 import dev.sluice.forecast.play.Play;
@@ -37,6 +46,7 @@ class SimulationTest {
   private final Map<String, Duration> runTimes = new HashMap<>();
   private Play.Source source = OneQueue.source(PreemptionPolicies.NEVER);
   private Instant now = OneQueue.BEGIN;
+  private RunBound bound = RunBound.UNKNOWN;
 
   private void arrives(String name, int cpus, long priority) {
     now = now.plusSeconds(60);
@@ -59,7 +69,7 @@ class SimulationTest {
   private SimulationResult ask(PendingWorkload asked) {
     EngineState state = source.scheduler().export();
     SimulationResult result =
-        Simulation.of(state, asked, this::runTime, StartForecast.Options.DEFAULT, () -> true)
+        Simulation.of(state, asked, bound, this::runTime, StartForecast.Options.DEFAULT, () -> true)
             .orElseThrow();
     assertThat(source.scheduler().export()).isEqualTo(state);
     return result;
@@ -228,6 +238,7 @@ class SimulationTest {
             Simulation.of(
                 source.scheduler().export(),
                 OneQueue.workload("asked", 2, 0, now),
+                RunBound.UNKNOWN,
                 this::runTime,
                 StartForecast.Options.DEFAULT,
                 () -> false))
@@ -244,6 +255,7 @@ class SimulationTest {
         Simulation.of(
                 state,
                 OneQueue.workload("asked", 2, 0, now),
+                RunBound.UNKNOWN,
                 this::runTime,
                 StartForecast.Options.DEFAULT,
                 () -> left[0]-- > 0)
@@ -257,10 +269,73 @@ class SimulationTest {
         Simulation.of(
                 state,
                 OneQueue.workload("asked", 5, 0, now),
+                RunBound.UNKNOWN,
                 this::runTime,
                 StartForecast.Options.DEFAULT,
                 () -> left[0]-- > 0)
             .orElseThrow();
     assertThat(never.feasibility()).isEqualTo(Feasibility.NEVER);
+  }
+
+  /** All four CPUs are kept for others from a time on, for an hour. */
+  private void reserved(Duration in) {
+    source
+        .scheduler()
+        .apply(
+            new SchedulerEvent.ReservationsChanged(
+                List.of(
+                    new ReservedCapacity(
+                        "demo",
+                        new Scope.OfQueue("cq", List.of(new Share("any", "cpu", 4_000))),
+                        Users.NOBODY,
+                        false,
+                        List.of(new Occurrence(now.plus(in), now.plus(in).plusSeconds(3_600)))))));
+  }
+
+  @Test
+  void whoEndsBeforeAReservationStartsNow() {
+    reserved(Duration.ofMinutes(30));
+    bound = RunBound.of(Duration.ofMinutes(10));
+
+    assertThat(ask(2, 0).feasibility()).isEqualTo(Feasibility.NOW);
+  }
+
+  @Test
+  void whoMayRunForEverStartsWhenTheReservationIsOver() {
+    reserved(Duration.ofMinutes(30));
+
+    SimulationResult result = ask(2, 0);
+
+    assertThat(result.feasibility()).isEqualTo(Feasibility.LATER);
+    assertThat(result.pendingReport().explanation().orElseThrow().detail())
+        .contains("nothing limits how long this workload runs");
+    assertThat(result.start().orElseThrow().range().orElseThrow().expected())
+        .isEqualTo(now.plus(Duration.ofMinutes(90)));
+  }
+
+  @Test
+  void whoFitsBeforeTheHeadStartsNow() {
+    ClusterQueueSpec plain =
+        source.scheduler().export().clusterQueues().getFirst().spec().orElseThrow();
+    source
+        .scheduler()
+        .apply(
+            new SchedulerEvent.ClusterQueueChanged(
+                plain.with(
+                    QueueingStrategy.STRICT_FIFO,
+                    plain
+                        .rules()
+                        .withBackfill(Optional.of(new BackfillRules(1, UnknownRunTime.REFUSE))))));
+    source
+        .scheduler()
+        .apply(
+            new SchedulerEvent.RunBounded(
+                OneQueue.workload("holder", 3, 0, now).id(), RunBound.of(Duration.ofHours(1))));
+    arrives("holder", 3, 0);
+    arrives("head", 4, 0);
+
+    assertThat(ask(1, 0).feasibility()).isEqualTo(Feasibility.LATER);
+    bound = RunBound.of(Duration.ofMinutes(10));
+    assertThat(ask(1, 0).feasibility()).isEqualTo(Feasibility.NOW);
   }
 }

@@ -83,7 +83,7 @@ public final class RandomPast {
               }
 
               @Override
-              public void preempted(WorkloadId id, Decision.PreemptionReason reason, Instant at) {
+              public void preempted(WorkloadId id, String reason, Instant at) {
                 preemptions++;
               }
             });

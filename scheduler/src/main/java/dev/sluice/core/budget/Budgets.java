@@ -144,6 +144,15 @@ public final class Budgets {
     }
   }
 
+  /** When the first period ends; {@link Instant#MAX} if there is none. */
+  public Instant next() {
+    return accounts.values().stream()
+        .filter(account -> !account.found)
+        .map(AccountBook::end)
+        .min(Comparator.naturalOrder())
+        .orElse(Instant.MAX);
+  }
+
   /** Records what a Workload holds from now on; null if it holds nothing. */
   public void changed(String uid, @Nullable Use use) {
     for (AccountBook account : accounts.values()) {

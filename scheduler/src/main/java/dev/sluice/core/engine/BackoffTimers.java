@@ -44,6 +44,12 @@ final class BackoffTimers {
     timers.add(new Timer(at, entry, entry.version));
   }
 
+  /** When the first timer expires; {@link Instant#MAX} if there is none. */
+  Instant next() {
+    Timer first = timers.peek();
+    return first == null ? Instant.MAX : first.at;
+  }
+
   /**
    * Removes the timers that have expired, and returns their entries that still have the version for
    * which the timer was set.

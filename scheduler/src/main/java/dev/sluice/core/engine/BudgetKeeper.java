@@ -88,6 +88,11 @@ final class BudgetKeeper implements BudgetCheck, Budgets.ScopeLookup {
     budgets.timePassed(now);
   }
 
+  /** When the first period ends; {@link Instant#MAX} if there is none. */
+  Instant next() {
+    return budgets.next();
+  }
+
   /** Whether held Workloads may fit. */
   boolean isReleased() {
     return budgets.isReleased();

@@ -913,6 +913,27 @@ public final class Engine {
     return reservations.overstays();
   }
 
+  /**
+   * The first time to come at which something that waits is looked at again though nothing happens;
+   * {@link Instant#MAX} if there is none. Not among them are the times at which plans are made anew
+   * for runs that go on beyond their bounds: nobody starts by that before the run ends. Nor are
+   * searches for other nodes.
+   *
+   * @param pauses whether pauses after attempts in vain are among them
+   */
+  Instant nextTimer(boolean pauses) {
+    Instant next = Instant.MAX;
+    for (Instant each :
+        List.of(
+            waiting.nextTimer(pauses),
+            workloads.nextBackoff(),
+            budgets.next(),
+            reservations.reservations().next())) {
+      next = each.isAfter(now) && each.isBefore(next) ? each : next;
+    }
+    return next;
+  }
+
   SpecRegistry registry() {
     return specRegistry;
   }

@@ -3,7 +3,9 @@ package dev.sluice.core.engine;
 import dev.sluice.core.model.Decision;
 import dev.sluice.core.model.Explanation.PendingExplanation;
 import dev.sluice.core.model.SchedulerEvent;
+import dev.sluice.core.model.SchedulerEvent.ReservedCapacity;
 import dev.sluice.core.model.WorkloadId;
+import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.Consumer;
@@ -100,6 +102,24 @@ public final class InlineScheduler {
       withoutDecision = decided[0] > before ? 0 : withoutDecision + 1;
     }
     return cycles;
+  }
+
+  /**
+   * The first time to come at which the engine looks at something again though no event tells it
+   * anything but the time; {@link Instant#MAX} if there is none.
+   *
+   * @param pauses whether also for Workloads that are tried again and again after pauses
+   */
+  public Instant nextTimer(boolean pauses) {
+    return engine.nextTimer(pauses);
+  }
+
+  /**
+   * The Workloads that have to go, because capacity that they use is kept from now on; and those
+   * that are to be asked for a checkpoint, because it is kept soon.
+   */
+  public List<ReservedCapacity.Overstay> overstays() {
+    return engine.overstays();
   }
 
   /** The views, published now. */

@@ -169,6 +169,11 @@ final class WorkloadTable {
     }
   }
 
+  /** When the first backoff ends; {@link Instant#MAX} if there is none. */
+  Instant nextBackoff() {
+    return backoffTimers.next();
+  }
+
   void pending(PendingWorkload reported) {
     PendingWorkload workload = withoutPastBackOff(reported);
     WorkloadEntry entry = entry(workload.id(), workload.localQueue(), workload.version());

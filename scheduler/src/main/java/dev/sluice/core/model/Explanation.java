@@ -1,5 +1,6 @@
 package dev.sluice.core.model;
 
+import dev.sluice.core.model.SchedulerEvent.ReservedCapacity;
 import java.util.List;
 import java.util.regex.Pattern;
 
@@ -19,7 +20,7 @@ public record Explanation(
   public static final String BUDGET_EXHAUSTED = "BudgetExhausted: ";
 
   /** What the text begins with when capacity is kept for others. */
-  public static final String CAPACITY_RESERVED = "CapacityReserved: ";
+  public static final String CAPACITY_RESERVED = ReservedCapacity.REASON + ": ";
 
   /** A number, which may have a fraction. */
   private static final Pattern NUMBER = Pattern.compile("\\b\\d{1,40}(\\.\\d{1,9})?\\b");

@@ -218,6 +218,9 @@ public sealed interface SchedulerEvent {
   record ReservedCapacity(
       String name, Scope scope, Users users, boolean lend, List<Occurrence> occurrences) {
 
+    /** Why Workloads are held, and why they are evicted, for capacity that is kept. */
+    public static final String REASON = "CapacityReserved";
+
     public ReservedCapacity {
       occurrences = List.copyOf(occurrences);
     }

@@ -297,6 +297,11 @@ public final class Reservations {
     }
   }
 
+  /** The next time at which anything begins or ends; {@link Instant#MAX} if nothing does. */
+  public Instant next() {
+    return next;
+  }
+
   private void findNext() {
     next = Instant.MAX;
     for (ReservedCapacity each : all) {

@@ -119,6 +119,12 @@ final class AttemptPauses {
     return known != null && known.until != null;
   }
 
+  /** When the first pause ends; {@link Instant#MAX} if there is none. */
+  Instant next() {
+    Instant until = paused.isEmpty() ? null : paused.first().until;
+    return until == null ? Instant.MAX : until;
+  }
+
   /**
    * Returns Workloads whose pauses have ended to their queues.
    *

@@ -63,6 +63,22 @@ final class CheaperWaits {
         });
   }
 
+  /** The first time after now at which any class is due; {@link Instant#MAX} if there is none. */
+  Instant next(Instant now, Queues known) {
+    Instant next = Instant.MAX;
+    for (Map.Entry<EquivalenceClass, Wait> each : waits.entrySet()) {
+      EquivalenceClass equivalenceClass = each.getKey();
+      ClusterQueueCache queue = known.of(each.getValue().queue());
+      Instant again = lookedAtAgain(equivalenceClass);
+      if (queue != null && again != null && equivalenceClass.size() > 0) {
+        for (Instant at : List.of(again, Instants.ofMicros(hasWaitedAt(equivalenceClass, queue)))) {
+          next = at.isAfter(now) && at.isBefore(next) ? at : next;
+        }
+      }
+    }
+    return next;
+  }
+
   /** Removes the classes in whose trees quota was taken or released, in the same order. */
   List<InadmissibleIndex.InadmissibleQueue> changed(Queues known, Changes changes) {
     return take(known, (equivalenceClass, queue, cycle) -> changes.since(queue, cycle));
@@ -122,6 +138,10 @@ final class CheaperWaits {
   /** Whether the oldest member has waited for as long as it may: it may have come after others. */
   private static boolean hasWaited(
       EquivalenceClass equivalenceClass, ClusterQueueCache queue, Instant now) {
+    return hasWaitedAt(equivalenceClass, queue) <= Instants.micros(now);
+  }
+
+  private static long hasWaitedAt(EquivalenceClass equivalenceClass, ClusterQueueCache queue) {
     Duration delay =
         queue
             .spec()
@@ -129,8 +149,7 @@ final class CheaperWaits {
             .cheapest()
             .map(rules -> rules.delay(equivalenceClass.shape().cost()))
             .orElse(Duration.ZERO);
-    return PreemptionProtection.after(equivalenceClass.head().queuedAtMicros(), delay)
-        <= Instants.micros(now);
+    return PreemptionProtection.after(equivalenceClass.head().queuedAtMicros(), delay);
   }
 
   /** When a class is looked at again; null if it doesn't wait for a cheaper flavor. */

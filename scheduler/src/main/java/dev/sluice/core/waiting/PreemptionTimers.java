@@ -72,6 +72,11 @@ final class PreemptionTimers {
     return byQueue.keySet();
   }
 
+  /** When the first timer is due; {@link Instant#MAX} if there is none. */
+  Instant next() {
+    return timers.isEmpty() ? Instant.MAX : Instants.ofMicros(timers.getFirst().atMicros);
+  }
+
   /**
    * Removes the timers that are due; returns the names of their ClusterQueues, the earliest first.
    */

@@ -303,6 +303,21 @@ public final class WaitingWorkloads {
   }
 
   /**
+   * The first time after now at which the passing of time alone returns Workloads to their queues;
+   * {@link Instant#MAX} if there is none.
+   *
+   * @param pauses whether pauses after attempts in vain count
+   */
+  public Instant nextTimer(boolean pauses) {
+    Instant next = cheaperWaits.next(now, context::queue);
+    for (Instant each :
+        List.of(pauses ? attemptPauses.next() : Instant.MAX, preemptionTimers.next())) {
+      next = each.isBefore(next) ? each : next;
+    }
+    return next;
+  }
+
+  /**
    * Records that a run in the tree of a node is expected to end at another time: who waits for a
    * cheaper flavor, or holds a claim on a dearer one, may choose another flavor.
    */
