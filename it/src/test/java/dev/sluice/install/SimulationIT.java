@@ -16,6 +16,7 @@ import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.List;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Tag;
@@ -123,6 +124,39 @@ class SimulationIT {
     assertThat(urgent.at("/changes/0").asText()).isEqualTo("WorkloadPriorityClass later: 100");
     assertThat(urgent.at("/before/preemptions").size()).isZero();
     assertThat(urgent.at("/after/preemptions/pool/InClusterQueue").asInt()).isOne();
+    playsWhatBeginsLater(cluster);
+  }
+
+  /** A window that begins later is respected in both plays, and so is the time of the quota. */
+  private void playsWhatBeginsLater(TestCluster cluster) throws Exception {
+    Instant now = Instant.now();
+    cluster.applyText(
+        """
+        apiVersion: sluice.dev/v1alpha1
+        kind: MaintenanceWindow
+        metadata: {name: rack}
+        spec: {flavors: [spot], start: "%s", end: "%s"}
+        """
+            .formatted(now.plus(Duration.ofMinutes(30)), now.plus(Duration.ofHours(2))));
+    JsonNode halved =
+        future(
+            cluster,
+            """
+            apiVersion: kueue.x-k8s.io/v1beta2
+            kind: ClusterQueue
+            metadata: {name: pool, annotations: {sluice.dev/quota-schedule: 00:00-24:00 0.5}}
+            spec:
+              namespaceSelector: {}
+              resourceGroups:
+              - coveredResources: [cpu]
+                flavors:
+                - {name: spot, resources: [{name: cpu, nominalQuota: "8"}]}
+            """);
+    assertThat(halved.at("/before/waits/0/maxSeconds").asDouble())
+        .as("until the window is over")
+        .isBetween(6_900.0, 7_600.0);
+    assertThat(halved.at("/before/preemptions/pool/CapacityReserved").asInt()).isPositive();
+    assertThat(halved.at("/after/uses/0/nominalMean").asDouble()).isEqualTo(4);
   }
 
   private JsonNode future(TestCluster cluster, String changes) throws IOException {

@@ -14,7 +14,6 @@ import dev.sluice.core.model.SchedulerEvent;
 import dev.sluice.core.model.SchedulerEvent.ReservedCapacity;
 import dev.sluice.core.model.SchedulerEvent.ReservedCapacity.Overstay;
 import dev.sluice.core.model.SchedulerEvent.ReservedCapacity.Scope;
-import dev.sluice.core.model.SchedulerEvent.ReservedCapacity.Users;
 import dev.sluice.core.reservation.Reservations;
 import dev.sluice.kube.client.ApiClient;
 import dev.sluice.kube.client.ApiOutcome;
@@ -66,9 +65,6 @@ public final class ReservationCalendar implements AutoCloseable {
 
   /** How long an eviction may take to be seen before it is tried again. */
   private static final Duration RETRY = Duration.ofSeconds(5);
-
-  /** Of no Workload, so that a class that doesn't exist has no users. */
-  private static final long NO_PRIORITY = Long.MIN_VALUE;
 
   /**
    * What this reads and writes with.
@@ -207,11 +203,7 @@ public final class ReservationCalendar implements AutoCloseable {
     for (Seen each : seen()) {
       each.reading()
           .spec()
-          .map(
-              spec ->
-                  new ReservedCapacity(
-                      each.name(), spec.scope(), users(spec), spec.lend(), spec.times().from(now)))
-          .filter(reserved -> !reserved.occurrences().isEmpty())
+          .flatMap(spec -> spec.kept(each.name(), connections.priorities(), now))
           .ifPresent(kept::add);
     }
     return kept;
@@ -222,17 +214,6 @@ public final class ReservationCalendar implements AutoCloseable {
         .flatMap(Store::all)
         .sorted(Comparator.comparing(Seen::kind).thenComparing(Seen::name))
         .toList();
-  }
-
-  private Users users(ReservationSpec spec) {
-    if (!(spec.scope() instanceof Scope.OfQueue)) {
-      return Users.NOBODY;
-    }
-    Set<Long> priorities = new HashSet<>();
-    for (String name : spec.priorityClasses()) {
-      priorities.add(connections.priorities().apply(name).orElse(NO_PRIORITY));
-    }
-    return new Users(spec.localQueues(), priorities);
   }
 
   private void run() {

@@ -5,9 +5,11 @@ import dev.sluice.api.Quantities;
 import dev.sluice.api.json.JsonFields;
 import dev.sluice.api.sluice.ReservationTimes.WeeklyTime;
 import dev.sluice.core.model.LocalQueueId;
+import dev.sluice.core.model.SchedulerEvent.ReservedCapacity;
 import dev.sluice.core.model.SchedulerEvent.ReservedCapacity.Occurrence;
 import dev.sluice.core.model.SchedulerEvent.ReservedCapacity.Scope;
 import dev.sluice.core.model.SchedulerEvent.ReservedCapacity.Share;
+import dev.sluice.core.model.SchedulerEvent.ReservedCapacity.Users;
 import java.time.DayOfWeek;
 import java.time.Instant;
 import java.time.ZoneId;
@@ -20,6 +22,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.function.Function;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
@@ -29,6 +32,9 @@ import java.util.regex.Pattern;
  * the spec.
  */
 public final class ReservationReader {
+
+  /** Of no Workload, so that a class that doesn't exist has no users. */
+  private static final long NO_PRIORITY = Long.MIN_VALUE;
 
   private static final int MOST_SHARES = 16;
   private static final int MOST_ITEMS = 64;
@@ -82,6 +88,31 @@ public final class ReservationReader {
     public ReservationSpec {
       localQueues = Set.copyOf(localQueues);
       priorityClasses = List.copyOf(priorityClasses);
+    }
+
+    /**
+     * What an object with this spec keeps from a time on; empty if nothing any more. A class that
+     * doesn't exist has no users.
+     *
+     * @param name name of the object
+     * @param priorities the value of a WorkloadPriorityClass; empty if there is none
+     */
+    public Optional<ReservedCapacity> kept(
+        String name, Function<String, Optional<Long>> priorities, Instant now) {
+      return Optional.of(
+              new ReservedCapacity(name, scope, users(priorities), lend, times.from(now)))
+          .filter(reserved -> !reserved.occurrences().isEmpty());
+    }
+
+    private Users users(Function<String, Optional<Long>> priorities) {
+      if (!(scope instanceof Scope.OfQueue)) {
+        return Users.NOBODY;
+      }
+      Set<Long> values = new HashSet<>();
+      for (String name : priorityClasses) {
+        values.add(priorities.apply(name).orElse(NO_PRIORITY));
+      }
+      return new Users(localQueues, values);
     }
   }
 

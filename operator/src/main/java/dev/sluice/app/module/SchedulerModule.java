@@ -21,6 +21,7 @@ import dev.sluice.metrics.WorkloadMetrics;
 import dev.sluice.queues.BudgetAccounts;
 import dev.sluice.queues.cache.CachedPreemptionConfigs;
 import dev.sluice.queues.cache.CachedPreemptionRules;
+import dev.sluice.queues.cache.CachedQueueRules;
 import dev.sluice.queues.cache.CachedRequiredChecks;
 import dev.sluice.queues.cache.CachedStartRules;
 import dev.sluice.queues.cache.CachedVariantPolicies;
@@ -104,7 +105,9 @@ public final class SchedulerModule implements OperatorModule {
             engine.views(), engine::pendingTotals, new QueriedWorkloads(engine, workloads.cache()));
     events = new SchedulingEventRecorder(context.events(), context.clock(), counts::preempted);
     budgets = new BudgetModule(context, informers, engine, workloads);
-    costs = new WorkloadCosts(informers.caches());
+    CachedQueueRules cheapestFirst =
+        new CachedQueueRules(informers.caches(), rules -> rules.cheapest().isPresent());
+    costs = new WorkloadCosts(cheapestFirst);
     reservations = new ReservationModule(context, informers, engine, workloads);
     CachedPreemptionRules preemptionRules = new CachedPreemptionRules(informers.caches());
     preemptionConfigs =
@@ -145,7 +148,7 @@ public final class SchedulerModule implements OperatorModule {
     preemptionRules.onChange(feed::annotatedRulesChanged);
     preemptionConfigs.ifPresent(configs -> configs.onWorkloadsChange(feed::annotatedRulesChanged));
     budgets.onPresence(feed::annotatedRulesChanged);
-    costs.onFirst(feed::annotatedRulesChanged);
+    cheapestFirst.onFirst(feed::annotatedRulesChanged);
     connectFeed(feed, informers);
     NewerVersionWaiter newerVersions =
         new NewerVersionWaiter(workloads.cache(), NEWER_VERSION_LIMIT);

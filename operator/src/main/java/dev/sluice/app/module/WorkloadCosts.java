@@ -4,24 +4,23 @@ import dev.sluice.api.queueing.CostAnnotations;
 import dev.sluice.api.queueing.RunTimeAnnotations;
 import dev.sluice.core.model.QueueRules.CostRules;
 import dev.sluice.forecast.runtimes.RunTimeEstimate;
-import dev.sluice.queues.cache.CachedQueueRules;
-import dev.sluice.queues.cache.InformerCaches;
 import dev.sluice.workload.record.CachedWorkload;
 import java.math.BigDecimal;
 import java.time.Duration;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.BooleanSupplier;
 import java.util.function.Function;
 
 /**
  * What counts for the costs of Workloads: nothing, unless they say so or any queue tries its
  * flavors in the order of cost. Thread-safe.
  */
-final class WorkloadCosts implements Function<CachedWorkload, Optional<CostRules>> {
+public final class WorkloadCosts implements Function<CachedWorkload, Optional<CostRules>> {
 
   private static final Duration MINUTE = Duration.ofMinutes(1);
 
-  private final CachedQueueRules cheapestFirst;
+  private final BooleanSupplier cheapestFirst;
   private volatile Function<CachedWorkload, RunTimeEstimate> estimates =
       workload ->
           RunTimeEstimate.of(
@@ -29,18 +28,17 @@ final class WorkloadCosts implements Function<CachedWorkload, Optional<CostRules
               Optional.empty(),
               Optional.empty());
 
-  /** Follows these caches, before they are filled. */
-  WorkloadCosts(InformerCaches caches) {
-    cheapestFirst = new CachedQueueRules(caches, rules -> rules.cheapest().isPresent());
-  }
-
-  /** Calls the listener when run times begin to count. */
-  void onFirst(Runnable told) {
-    cheapestFirst.onFirst(told);
+  /**
+   * Costs by what Workloads declare, until somebody estimates run times.
+   *
+   * @param cheapestFirst whether any queue tries its flavors in the order of cost
+   */
+  public WorkloadCosts(BooleanSupplier cheapestFirst) {
+    this.cheapestFirst = cheapestFirst;
   }
 
   /** From now on run times are estimated so. */
-  void estimateBy(Function<CachedWorkload, RunTimeEstimate> better) {
+  public void estimateBy(Function<CachedWorkload, RunTimeEstimate> better) {
     estimates = better;
   }
 

@@ -11,6 +11,8 @@ import dev.sluice.api.conversion.HubConverter;
 import dev.sluice.api.json.JsonFields;
 import dev.sluice.api.json.JsonMappers;
 import dev.sluice.api.queueing.FlavorPrices;
+import dev.sluice.api.queueing.QueueAnnotations;
+import dev.sluice.api.queueing.QuotaSchedule;
 import dev.sluice.api.v1beta2.AdmissionCheck;
 import dev.sluice.api.v1beta2.ClusterQueue;
 import dev.sluice.api.v1beta2.Cohort;
@@ -20,7 +22,9 @@ import dev.sluice.api.v1beta2.Topology;
 import dev.sluice.core.model.ClusterQueueSpec;
 import dev.sluice.core.model.CohortSpec;
 import dev.sluice.core.model.LocalQueueId;
+import dev.sluice.core.model.PreemptionRules;
 import dev.sluice.core.model.SchedulerEvent;
+import dev.sluice.forecast.whatif.PlayInput.Happening.DeclarationEvent;
 import dev.sluice.queues.mapping.CheckControllers;
 import dev.sluice.queues.mapping.ClusterQueueMapper;
 import dev.sluice.queues.mapping.CohortMapper;
@@ -37,7 +41,9 @@ import java.math.BigDecimal;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Instant;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -68,12 +74,66 @@ final class DeclarationFile {
   private DeclarationFile() {}
 
   /**
-   * What a file declares.
+   * A WorkloadPriorityClass.
    *
-   * @param events what the engine is told, in the order of the file
-   * @param priorities the values of WorkloadPriorityClasses, by name
+   * @param value the priority
+   * @param rules the rules of preemption of its Workloads
    */
-  record Declared(List<SchedulerEvent> events, Map<String, Integer> priorities) {
+  record PriorityClass(int value, PreemptionRules rules) {}
+
+  /**
+   * What is declared.
+   *
+   * @param events what the engine is told, in order, with the quota that is written down
+   * @param priorities WorkloadPriorityClasses, by name
+   * @param schedules by what factors the quota of ClusterQueues is multiplied, by name
+   * @param annotations of queues; those of a ClusterQueue have an empty namespace
+   */
+  record Declared(
+      List<SchedulerEvent> events,
+      Map<String, PriorityClass> priorities,
+      Map<String, QuotaSchedule> schedules,
+      Map<LocalQueueId, Map<String, String>> annotations) {
+
+    /** Nothing so far. */
+    Declared() {
+      this(new ArrayList<>(), new TreeMap<>(), new TreeMap<>(), new HashMap<>());
+    }
+
+    /** What the engine is told at a time: ClusterQueues have the quota that they have then. */
+    List<SchedulerEvent> at(Instant now) {
+      return events.stream().map(event -> at(event, now)).toList();
+    }
+
+    private SchedulerEvent at(SchedulerEvent event, Instant now) {
+      return event instanceof SchedulerEvent.ClusterQueueChanged(var queue)
+              && schedules.get(queue.name()) instanceof QuotaSchedule schedule
+          ? new SchedulerEvent.ClusterQueueChanged(ClusterQueueMapper.at(queue, schedule, now))
+          : event;
+    }
+
+    /** What the engine is told when other factors of quota hold, after one time until another. */
+    List<DeclarationEvent> later(Instant begin, Instant end) {
+      Map<String, SchedulerEvent> queues = new TreeMap<>();
+      for (SchedulerEvent event : events) {
+        if (event instanceof SchedulerEvent.ClusterQueueChanged(var queue)) {
+          queues.put(queue.name(), event);
+        } else if (event instanceof SchedulerEvent.ClusterQueueRemoved(var name)) {
+          queues.remove(name);
+        }
+      }
+      List<DeclarationEvent> later = new ArrayList<>();
+      queues.forEach(
+          (name, event) -> {
+            QuotaSchedule schedule = schedules.get(name);
+            Instant next = schedule == null ? end : schedule.at(begin).until().orElse(end);
+            while (schedule != null && next.isBefore(end)) {
+              later.add(new DeclarationEvent(next, at(event, next)));
+              next = schedule.at(next).until().orElse(end);
+            }
+          });
+      return later;
+    }
 
     /** What is declared, for people. */
     List<String> lines() {
@@ -82,7 +142,8 @@ final class DeclarationFile {
           // the line of the flavor stands for both
           .filter(event -> !(event instanceof SchedulerEvent.PricesChanged))
           .forEach(event -> lines.add(text(event)));
-      priorities.forEach((name, value) -> lines.add(PRIORITY_CLASS + " " + name + ": " + value));
+      priorities.forEach(
+          (name, each) -> lines.add(PRIORITY_CLASS + " " + name + ": " + each.value()));
       return lines;
     }
   }
@@ -98,7 +159,7 @@ final class DeclarationFile {
     if (Files.size(file) > LARGEST) {
       throw new IllegalArgumentException(file + " is larger than " + LARGEST + " bytes");
     }
-    Declared declared = new Declared(new ArrayList<>(), new TreeMap<>());
+    Declared declared = new Declared();
     try (MappingIterator<JsonNode> documents =
         JsonMappers.YAML.readerFor(JsonNode.class).readValues(Files.readAllBytes(file))) {
       while (documents.hasNext()) {
@@ -116,7 +177,12 @@ final class DeclarationFile {
     return message == null ? "" : message.lines().findFirst().orElse("");
   }
 
-  private static void add(JsonNode document, Declared declared) throws IOException {
+  /**
+   * Adds what an object declares, or those of a list.
+   *
+   * @throws IllegalArgumentException if it is not understood; the message names it and says why
+   */
+  static void add(JsonNode document, Declared declared) throws IOException {
     if (document.isNull() || document.isMissingNode()) {
       return;
     }
@@ -134,13 +200,28 @@ final class DeclarationFile {
       throw new IllegalArgumentException("an object has no metadata.name");
     }
     if (node.path("kind").asText().equals(PRIORITY_CLASS)) {
-      declared.priorities().put(name, priority(node, name));
-    } else {
-      declared.events().addAll(events(node, name));
+      declared.priorities().put(name, priorityClass(node, name));
+      return;
+    }
+    declared.events().addAll(events(node, name));
+    JsonNode metadata = node.path("metadata");
+    Map<String, String> annotations = JsonFields.map(metadata, "annotations");
+    switch (node.path("kind").asText()) {
+      case "ClusterQueue" -> {
+        declared.annotations().put(new LocalQueueId("", name), annotations);
+        declared.schedules().remove(name);
+        QuotaSchedule.of(annotations)
+            .ifPresent(schedule -> declared.schedules().put(name, schedule));
+      }
+      case "LocalQueue" ->
+          declared
+              .annotations()
+              .put(new LocalQueueId(metadata.path("namespace").asText(), name), annotations);
+      default -> {}
     }
   }
 
-  private static int priority(ObjectNode node, String name) throws IOException {
+  private static PriorityClass priorityClass(ObjectNode node, String name) throws IOException {
     String what = PRIORITY_CLASS + " " + name;
     if (node.path("metadata").path("annotations").has(ANNOTATION)) {
       throw new IllegalArgumentException(
@@ -152,15 +233,19 @@ final class DeclarationFile {
           "%s: value: %s must be a whole number of 32 bits"
               .formatted(what, value.isMissingNode() ? "nothing" : value));
     }
-    return value.intValue();
+    Map<String, String> annotations = JsonFields.map(node.path("metadata"), "annotations");
+    QueueAnnotations.OfPriorityClass read = QueueAnnotations.ofPriorityClass(annotations);
+    QueueAnnotations.sentences(read.faults(), annotations).stream()
+        .findFirst()
+        .ifPresent(
+            fault -> {
+              throw new IllegalArgumentException(what + ": " + fault);
+            });
+    return new PriorityClass(value.intValue(), read.rules());
   }
 
-  /**
-   * What the engine is told of an object, and of the prices of a flavor.
-   *
-   * @throws IllegalArgumentException if it is not understood; the message names it and says why
-   */
-  static List<SchedulerEvent> events(ObjectNode node, String name) throws IOException {
+  /** What the engine is told of an object, and of the prices of a flavor. */
+  private static List<SchedulerEvent> events(ObjectNode node, String name) throws IOException {
     SchedulerEvent event = event(node, name);
     return node.path("kind").asText().equals("ResourceFlavor")
         ? List.of(event, new SchedulerEvent.PricesChanged(name, prices(node, event)))

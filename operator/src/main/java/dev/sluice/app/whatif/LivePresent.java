@@ -2,14 +2,23 @@ package dev.sluice.app.whatif;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.sluice.api.ApiVersions;
 import dev.sluice.api.json.JsonFields;
 import dev.sluice.api.json.JsonMappers;
 import dev.sluice.api.queueing.QueueRunTime;
 import dev.sluice.api.queueing.QueueRunTime.Annotations;
+import dev.sluice.api.queueing.StartRules;
+import dev.sluice.api.sluice.ReservationReader;
+import dev.sluice.api.sluice.ReservationReader.Kind;
+import dev.sluice.api.sluice.ReservationReader.ReservationSpec;
+import dev.sluice.api.sluice.ReservationTimes;
 import dev.sluice.app.module.OptionsMapper;
+import dev.sluice.app.module.WorkloadCosts;
+import dev.sluice.app.whatif.DeclarationFile.PriorityClass;
 import dev.sluice.core.engine.InlineScheduler;
 import dev.sluice.core.model.LocalQueueId;
 import dev.sluice.core.model.PendingWorkload;
+import dev.sluice.core.model.PreemptionRules;
 import dev.sluice.core.model.SchedulerEvent;
 import dev.sluice.core.model.WorkloadId;
 import dev.sluice.forecast.feed.RunBoundFeed;
@@ -20,10 +29,15 @@ import dev.sluice.forecast.feed.RunTimeStore;
 import dev.sluice.forecast.feed.WorkloadRunTime;
 import dev.sluice.forecast.runtimes.RunTimeOptions;
 import dev.sluice.forecast.whatif.PlayInput;
+import dev.sluice.forecast.whatif.PlayInput.Happening;
 import dev.sluice.kube.client.ApiClient;
+import dev.sluice.queues.cache.CachedPreemptionRules;
+import dev.sluice.workload.feed.VariantFamilies;
+import dev.sluice.workload.feed.WorkloadRules;
 import dev.sluice.workload.feed.WorkloadTranslator;
 import dev.sluice.workload.record.CachedWorkload;
 import dev.sluice.workload.record.ResourceContext;
+import dev.sluice.workload.record.UnsupportedRequests;
 import dev.sluice.workload.record.WorkloadParser;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientException;
@@ -38,6 +52,8 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
+import java.util.stream.Stream;
 
 /**
  * What a cluster has now, to be played from here on (docs/what-if.md#a-cluster): its declarations,
@@ -48,6 +64,7 @@ final class LivePresent {
   private static final String PREFIX = "/apis/kueue.x-k8s.io/v1beta2/";
   private static final int PAGE = 500;
   private static final int NOT_FOUND = 404;
+  private static final int FORBIDDEN = 403;
   private static final double MEDIAN = 0.5;
 
   /** Declared in this order: what refers to others comes after them. */
@@ -58,7 +75,14 @@ final class LivePresent {
           PREFIX + "cohorts",
           PREFIX + "clusterqueues",
           PREFIX + "localqueues",
+          PREFIX + "workloadpriorityclasses",
           "/api/v1/nodes");
+
+  private static final String SLUICE =
+      "/apis/" + ApiVersions.SLUICE_GROUP + "/" + ApiVersions.SLUICE_VERSION + "/";
+
+  /** Occurrences of a weekly reservation are worked out anew so often, before they run out. */
+  private static final Duration CALENDAR = ReservationTimes.HORIZON.dividedBy(2);
 
   /**
    * How the present is read.
@@ -71,14 +95,14 @@ final class LivePresent {
   record Options(
       OptionsMapper optionsMapper, String namespace, Duration horizon, Duration runTime) {}
 
+  private record NamedReservation(String name, ReservationSpec spec) {}
+
   private final Options options;
   private final Instant now;
-  private final List<SchedulerEvent> declarations = new ArrayList<>();
+  private final DeclarationFile.Declared declared = new DeclarationFile.Declared();
+  private final List<NamedReservation> reservations = new ArrayList<>();
   private final List<ObjectNode> workloads = new ArrayList<>();
   private final Map<LocalQueueId, String> clusterQueues = new HashMap<>();
-
-  /** Annotations of queues; those of a ClusterQueue have an empty namespace. */
-  private final Map<LocalQueueId, Map<String, String>> annotations = new HashMap<>();
 
   private final List<String> remarks = new ArrayList<>();
   private final WorkloadParser parser = new WorkloadParser();
@@ -95,15 +119,25 @@ final class LivePresent {
     this.options = options;
     this.now = now;
     for (JsonNode namespace : list(client, "/api/v1/namespaces")) {
-      declarations.add(
-          new SchedulerEvent.NamespaceChanged(
-              namespace.at("/metadata/name").asText(),
-              JsonFields.map(namespace.path("metadata"), "labels")));
+      declared
+          .events()
+          .add(
+              new SchedulerEvent.NamespaceChanged(
+                  namespace.at("/metadata/name").asText(),
+                  JsonFields.map(namespace.path("metadata"), "labels")));
     }
     for (String path : DECLARATIONS) {
       for (ObjectNode object : list(client, path)) {
         declare(object);
       }
+    }
+    for (Kind kind : Kind.values()) {
+      for (ObjectNode object : listIfAllowed(client, kind.plural())) {
+        reserve(kind, object);
+      }
+    }
+    if (!listIfAllowed(client, "budgets").isEmpty()) {
+      remarks.add("Budgets are not counted: they hold nobody");
     }
     workloads.addAll(list(client, PREFIX + "workloads"));
     recorder =
@@ -152,20 +186,55 @@ final class LivePresent {
     return objects;
   }
 
+  /** Objects of a kind of ours, which somebody who may read queues needn't be allowed to read. */
+  private List<ObjectNode> listIfAllowed(KubernetesClient client, String plural)
+      throws IOException {
+    try {
+      return list(client, SLUICE + plural);
+    } catch (KubernetesClientException e) {
+      if (e.getCode() != FORBIDDEN) {
+        throw e;
+      }
+      remarks.add("left out: all " + plural + ", which you may not list");
+      return List.of();
+    }
+  }
+
   private void declare(ObjectNode object) {
     JsonNode metadata = object.path("metadata");
-    String name = metadata.path("name").asText();
-    String kind = object.path("kind").asText();
-    LocalQueueId queue = new LocalQueueId(metadata.path("namespace").asText(), name);
-    if (kind.equals("ClusterQueue") || kind.equals("LocalQueue")) {
-      annotations.put(queue, JsonFields.map(metadata, "annotations"));
-      clusterQueues.put(queue, object.at("/spec/clusterQueue").asText());
+    if (object.path("kind").asText().equals("LocalQueue")) {
+      clusterQueues.put(
+          new LocalQueueId(metadata.path("namespace").asText(), metadata.path("name").asText()),
+          object.at("/spec/clusterQueue").asText());
     }
     try {
-      declarations.addAll(DeclarationFile.events(object, name));
+      DeclarationFile.add(object, declared);
     } catch (IOException | RuntimeException e) {
       remarks.add("left out: " + e.getMessage());
     }
+  }
+
+  private void reserve(Kind kind, ObjectNode object) {
+    String name = object.at("/metadata/name").asText();
+    ReservationReader.Reading read = ReservationReader.read(kind, object.path("spec"));
+    read.spec().ifPresent(spec -> reservations.add(new NamedReservation(name, spec)));
+    read.faults().stream()
+        .findFirst()
+        .ifPresent(fault -> remarks.add("left out: " + kind.apiName() + " " + name + ": " + fault));
+  }
+
+  /** What is kept from a time on. */
+  private SchedulerEvent kept(Map<String, PriorityClass> classes, Instant from) {
+    List<SchedulerEvent.ReservedCapacity> kept = new ArrayList<>();
+    for (NamedReservation each : reservations) {
+      each.spec()
+          .kept(
+              each.name(),
+              name -> Optional.ofNullable(classes.get(name)).map(known -> (long) known.value()),
+              from)
+          .ifPresent(kept::add);
+    }
+    return new SchedulerEvent.ReservationsChanged(kept);
   }
 
   private String clusterQueue(CachedWorkload workload) {
@@ -180,46 +249,120 @@ final class LivePresent {
     return parser.parse(JsonMappers.JSON.writeValueAsBytes(workload));
   }
 
-  private Annotations ofLocalQueue(CachedWorkload workload) {
-    LocalQueueId queue = queue(workload);
-    return new Annotations("LocalQueue " + queue, annotations.get(queue));
+  /** What queues say of run times, with what is changed. */
+  private final class QueueLimits {
+
+    private final Map<LocalQueueId, Map<String, String>> annotations;
+
+    QueueLimits(DeclarationFile.Declared changed) {
+      annotations = new HashMap<>(declared.annotations());
+      annotations.putAll(changed.annotations());
+    }
+
+    private Annotations ofLocalQueue(CachedWorkload workload) {
+      LocalQueueId queue = queue(workload);
+      return new Annotations("LocalQueue " + queue, annotations.get(queue));
+    }
+
+    private Annotations ofClusterQueue(CachedWorkload workload) {
+      String queue = clusterQueue(workload);
+      return new Annotations("ClusterQueue " + queue, annotations.get(new LocalQueueId("", queue)));
+    }
+
+    Optional<QueueRunTime> defaultOf(CachedWorkload workload) {
+      return QueueRunTime.defaultOf(ofLocalQueue(workload), ofClusterQueue(workload));
+    }
+
+    Optional<Duration> longest(CachedWorkload workload) {
+      return QueueRunTime.maxOf(ofLocalQueue(workload), ofClusterQueue(workload))
+          .map(QueueRunTime::runTime);
+    }
+
+    StartRules starts(CachedWorkload workload) {
+      String queue =
+          workload
+              .status()
+              .admission()
+              .map(CachedWorkload.Admission::clusterQueue)
+              .orElseGet(() -> clusterQueue(workload));
+      return StartRules.of(annotations.get(new LocalQueueId("", queue)));
+    }
   }
 
-  private Annotations ofClusterQueue(CachedWorkload workload) {
-    String queue = clusterQueue(workload);
-    return new Annotations("ClusterQueue " + queue, annotations.get(new LocalQueueId("", queue)));
+  private WorkloadTranslator translator(
+      DeclarationFile.Declared changed,
+      Map<String, PriorityClass> classes,
+      QueueLimits queueLimits,
+      RunTimeEstimator estimator) {
+    boolean cheapest =
+        Stream.concat(declared.events().stream(), changed.events().stream())
+            .anyMatch(
+                event ->
+                    event instanceof SchedulerEvent.ClusterQueueChanged(var queue)
+                        && queue.rules().cheapest().isPresent());
+    WorkloadCosts costs = new WorkloadCosts(() -> cheapest);
+    costs.estimateBy(workload -> estimator.of(workload).estimate());
+    return new WorkloadTranslator(
+        ResourceContext.NONE,
+        options.optionsMapper().translation(),
+        workload -> Set.of(),
+        UnsupportedRequests.NONE,
+        workload -> true,
+        new WorkloadRules(
+            queueLimits::starts,
+            workload ->
+                CachedPreemptionRules.className(workload)
+                    .map(classes::get)
+                    .map(PriorityClass::rules)
+                    .or(() -> Optional.of(PreemptionRules.NONE)),
+            workload -> Optional.empty(),
+            workload -> Optional.empty(),
+            costs,
+            VariantFamilies.NONE));
   }
 
-  private Optional<QueueRunTime> defaultOf(CachedWorkload workload) {
-    return QueueRunTime.defaultOf(ofLocalQueue(workload), ofClusterQueue(workload));
+  /** What changes by itself after the begin: what is kept, and the quota of unchanged queues. */
+  private List<Happening> happenings(Map<String, PriorityClass> classes, Instant end) {
+    List<Happening> happenings = new ArrayList<>(declared.later(now, end));
+    for (Instant at = now.plus(CALENDAR);
+        !reservations.isEmpty() && at.isBefore(end);
+        at = at.plus(CALENDAR)) {
+      happenings.add(new Happening.DeclarationEvent(at, kept(classes, at)));
+    }
+    return happenings;
   }
 
-  private Optional<Duration> longest(CachedWorkload workload) {
-    return QueueRunTime.maxOf(ofLocalQueue(workload), ofClusterQueue(workload))
-        .map(QueueRunTime::runTime);
+  /** The time from now on. */
+  PlayInput input() throws IOException {
+    return input(new DeclarationFile.Declared());
   }
 
   /**
    * The time from now on.
    *
-   * @param priorities of WorkloadPriorityClasses, where they are to be others than they are
+   * @param changed what is to be otherwise. Of that, WorkloadPriorityClasses, and what queues say
+   *     about Workloads, are in the input; the engine isn't told of the rest
    */
-  PlayInput input(Map<String, Integer> priorities) throws IOException {
+  PlayInput input(DeclarationFile.Declared changed) throws IOException {
     InlineScheduler scheduler =
         new InlineScheduler(options.optionsMapper().engine(), decision -> {});
+    Map<String, PriorityClass> classes = new HashMap<>(declared.priorities());
+    classes.putAll(changed.priorities());
     scheduler.apply(new SchedulerEvent.TimePassed(now));
-    declarations.forEach(scheduler::apply);
-    WorkloadTranslator translator =
-        new WorkloadTranslator(ResourceContext.NONE, options.optionsMapper().translation());
+    declared.at(now).forEach(scheduler::apply);
+    scheduler.apply(kept(classes, now));
+    QueueLimits queueLimits = new QueueLimits(changed);
     RunTimeEstimator estimator =
-        new RunTimeEstimator(recorder::learned, this::defaultOf, () -> now);
+        new RunTimeEstimator(recorder::learned, queueLimits::defaultOf, () -> now);
+    WorkloadTranslator translator = translator(changed, classes, queueLimits, estimator);
     RunBoundFeed bounds =
-        new RunBoundFeed(scheduler::apply, new RunBounds(estimator::of, this::longest), () -> true);
+        new RunBoundFeed(
+            scheduler::apply, new RunBounds(estimator::of, queueLimits::longest), () -> true);
     Map<WorkloadId, Duration> runTimes = new LinkedHashMap<>();
     List<PlayInput.RunningAtBegin> running = new ArrayList<>();
     long unknown = 0;
     for (ObjectNode object : workloads) {
-      ObjectNode workload = prioritized(object, priorities);
+      ObjectNode workload = prioritized(object, changed.priorities());
       CachedWorkload record = parsed(workload);
       SchedulerEvent event = translator.of(record);
       if (event instanceof SchedulerEvent.WorkloadReleased) {
@@ -246,11 +389,12 @@ final class LivePresent {
       }
     }
     scheduler.apply(new SchedulerEvent.DecidingEnabled(true));
+    Instant end = now.plus(options.horizon());
     return new PlayInput(
         scheduler.export(),
         now,
-        now.plus(options.horizon()),
-        List.of(),
+        end,
+        happenings(classes, end),
         runTimes,
         running,
         PlayInput.STOPPING,
@@ -272,9 +416,10 @@ final class LivePresent {
         : Optional.empty();
   }
 
-  private static ObjectNode prioritized(ObjectNode workload, Map<String, Integer> priorities) {
+  private static ObjectNode prioritized(
+      ObjectNode workload, Map<String, PriorityClass> priorities) {
     JsonNode reference = workload.at("/spec/priorityClassRef");
-    Integer priority =
+    PriorityClass priority =
         reference.path("kind").asText().equals("WorkloadPriorityClass")
             ? priorities.get(reference.path("name").asText())
             : null;
@@ -282,7 +427,7 @@ final class LivePresent {
       return workload;
     }
     ObjectNode changed = workload.deepCopy();
-    changed.withObjectProperty("spec").put("priority", priority);
+    changed.withObjectProperty("spec").put("priority", priority.value());
     return changed;
   }
 

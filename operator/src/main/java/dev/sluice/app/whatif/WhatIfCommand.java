@@ -5,7 +5,6 @@ import dev.sluice.api.config.ConfigurationException;
 import dev.sluice.api.config.ConfigurationLoader;
 import dev.sluice.api.config.GoDuration;
 import dev.sluice.app.module.OptionsMapper;
-import dev.sluice.core.model.SchedulerEvent;
 import dev.sluice.core.model.WorkloadId;
 import dev.sluice.forecast.trace.Trace;
 import dev.sluice.forecast.trace.TraceFormat;
@@ -28,10 +27,12 @@ import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.Callable;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -223,18 +224,36 @@ public final class WhatIfCommand implements Callable<Integer> {
               new LivePresent.Options(
                   new OptionsMapper(configuration), configuration.namespace(), length, unknown),
               Instant.now().truncatedTo(ChronoUnit.MILLIS));
-      PlayInput asIs = present.input(Map.of());
+      PlayInput asIs = present.input();
+      PlayInput otherwise = present.input(declared);
       return comparison(
           WhatIf.play(asIs, List.of()),
-          WhatIf.play(present.input(declared.priorities()), declared.events()),
+          changed(otherwise, declared),
           declared,
-          asIs.remarks());
+          remarks(asIs, otherwise, declared));
     } catch (ConfigurationException e) {
       throw new ParameterException(spec.commandLine(), e.getMessage(), e);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       throw new InterruptedIOException("interrupted");
     }
+  }
+
+  /** Plays with what the file declares, and with the factors of its schedules. */
+  private static WhatIf.Played changed(PlayInput playInput, DeclarationFile.Declared declared) {
+    return WhatIf.play(
+        playInput,
+        declared.at(playInput.begin()),
+        declared.later(playInput.begin(), playInput.end()));
+  }
+
+  /** What isn't as it was or would be, and whom back-fill can't help in one of the plays. */
+  private static List<String> remarks(
+      PlayInput asIs, PlayInput otherwise, DeclarationFile.Declared declared) {
+    Set<String> all = new LinkedHashSet<>(asIs.remarks());
+    all.addAll(WhatIf.unbounded(asIs, List.of()));
+    all.addAll(WhatIf.unbounded(otherwise, declared.events()));
+    return new ArrayList<>(all);
   }
 
   /** What the file declares, where nobody knows from which classes priorities come. */
@@ -259,9 +278,9 @@ public final class WhatIfCommand implements Callable<Integer> {
         new RecordedPast(JournalHistory.between(directory, range.from(), range.to()));
     PlayInput playInput = past.input();
     WhatIf.Played before = WhatIf.play(playInput, List.of());
-    List<String> remarks = new ArrayList<>(playInput.remarks());
+    List<String> remarks = remarks(playInput, playInput, declared);
     remarks.add(fidelity(past.starts(), before.starts()));
-    return comparison(before, WhatIf.play(playInput, declared.events()), declared, remarks);
+    return comparison(before, changed(playInput, declared), declared, remarks);
   }
 
   /** How well the play of the unchanged past is the past. */
@@ -294,20 +313,23 @@ public final class WhatIfCommand implements Callable<Integer> {
       throw new IllegalArgumentException(
           from + " has no jobs to play; " + String.join("; ", read.errors()));
     }
-    List<SchedulerEvent> queues =
-        cluster == null ? TracePast.oneQueue(read.jobs()) : DeclarationFile.read(cluster).events();
-    PlayInput playInput = TracePast.of(read.jobs(), queues, load);
-    List<String> remarks = new ArrayList<>();
+    DeclarationFile.Declared queues = new DeclarationFile.Declared();
+    if (cluster == null) {
+      queues.events().addAll(TracePast.oneQueue(read.jobs()));
+    } else {
+      queues = DeclarationFile.read(cluster);
+    }
+    PlayInput playInput =
+        TracePast.of(read.jobs(), queues.at(read.jobs().getFirst().submittedAt()), load);
+    playInput = playInput.with(queues.later(playInput.begin(), playInput.end()));
+    List<String> remarks = remarks(playInput, playInput, declared);
     if (read.skipped() + read.malformed() > 0) {
       remarks.add(
           "%d jobs were left out, since nobody knows how long they ran or what they had, and %d malformed lines"
               .formatted(read.skipped(), read.malformed()));
     }
     return comparison(
-        WhatIf.play(playInput, List.of()),
-        WhatIf.play(playInput, declared.events()),
-        declared,
-        remarks);
+        WhatIf.play(playInput, List.of()), changed(playInput, declared), declared, remarks);
   }
 
   private static WhatIfComparison comparison(

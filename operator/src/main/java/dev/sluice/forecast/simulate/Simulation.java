@@ -42,15 +42,15 @@ public final class Simulation {
   /** All runs last equally long from now on, however long they have lasted. */
   private final class AlikeRuns implements StartForecast.Knowledge {
 
-    private final RunTimeEstimate each;
+    private final RunTimeEstimate estimate;
 
-    AlikeRuns(RunTimeEstimate each) {
-      this.each = each;
+    AlikeRuns(RunTimeEstimate estimate) {
+      this.estimate = estimate;
     }
 
     @Override
     public RunTimeEstimate runTime(WorkloadId id) {
-      return each;
+      return estimate;
     }
 
     @Override
@@ -204,14 +204,14 @@ public final class Simulation {
   }
 
   /** An estimate of a Workload that may start, whatever the plays say. */
-  private StartEstimate sure(StartEstimate played) {
-    return played.basis() == Basis.NEVER
+  private StartEstimate sure(StartEstimate estimate) {
+    return estimate.basis() == Basis.NEVER
         ? new StartEstimate(
             Basis.UNKNOWN,
             Optional.empty(),
-            played.computedAt(),
+            estimate.computedAt(),
             List.of("it starts only if it can end before those ahead of it start"))
-        : played;
+        : estimate;
   }
 
   private SimulationResult result(

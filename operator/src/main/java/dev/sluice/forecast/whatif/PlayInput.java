@@ -6,6 +6,7 @@ import dev.sluice.core.model.SchedulerEvent;
 import dev.sluice.core.model.WorkloadId;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -42,6 +43,13 @@ public record PlayInput(
     remarks = List.copyOf(remarks);
   }
 
+  /** The same with more that comes from outside. */
+  public PlayInput with(List<? extends Happening> more) {
+    List<Happening> all = new ArrayList<>(happenings);
+    all.addAll(more);
+    return new PlayInput(state, begin, end, all, runTimes, running, stopping, remarks);
+  }
+
   /**
    * A Workload that has quota at the begin.
    *
@@ -72,7 +80,7 @@ public record PlayInput(
      */
     record Departure(Instant at, WorkloadId id, boolean always) implements Happening {}
 
-    /** Something is declared, changed or removed, or a node changes. */
+    /** Something is declared, changed or removed, a node changes, or a bound of a run is known. */
     record DeclarationEvent(Instant at, SchedulerEvent event) implements Happening {}
   }
 }

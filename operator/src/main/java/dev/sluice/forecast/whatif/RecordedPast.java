@@ -1,12 +1,15 @@
 package dev.sluice.forecast.whatif;
 
+import dev.sluice.core.backfill.BackfillExport;
 import dev.sluice.core.engine.EngineState;
 import dev.sluice.core.engine.WorkloadExport;
+import dev.sluice.core.model.BackfillRules.RunBound;
 import dev.sluice.core.model.Decision;
 import dev.sluice.core.model.NodeConstraints;
 import dev.sluice.core.model.PendingWorkload;
 import dev.sluice.core.model.PodSetAssignment;
 import dev.sluice.core.model.PodSetRequest;
+import dev.sluice.core.model.QueueRules;
 import dev.sluice.core.model.RequestShape;
 import dev.sluice.core.model.ReservingWorkload;
 import dev.sluice.core.model.SchedulerEvent;
@@ -26,12 +29,15 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -81,6 +87,12 @@ public final class RecordedPast {
   private Instant end;
   private long evictions;
 
+  /** Workloads of which a bound is recorded. */
+  private final Set<WorkloadId> bounded = new HashSet<>();
+
+  /** Whether anything was reserved at any time. */
+  private boolean reserves;
+
   /** Reads the history. */
   public RecordedPast(JournalHistory history) {
     this.history = history;
@@ -116,7 +128,17 @@ public final class RecordedPast {
             runTimes.put(id, life.lasted);
           }
         });
-    List<Happening> all = new ArrayList<>(happenings);
+    List<Happening> all = new ArrayList<>();
+    lives.forEach(
+        (id, life) ->
+            expected(life)
+                .filter(run -> !bounded.contains(id))
+                .ifPresent(
+                    run ->
+                        all.add(
+                            new DeclarationEvent(
+                                begin, new SchedulerEvent.RunBounded(id, expecting(run))))));
+    all.addAll(happenings);
     departures.forEach((id, at) -> all.add(new Departure(at, id, !runTimes.containsKey(id))));
     List<RunningAtBegin> running = new ArrayList<>();
     for (WorkloadId id : runningAtBegin) {
@@ -137,6 +159,26 @@ public final class RecordedPast {
         history.state(), begin, end, all, runTimes, running, stopping(), remarks(runTimes));
   }
 
+  /**
+   * How long a run was expected to take, where it was told for budgets or costs: the journal of an
+   * operator in which nobody planned by bounds has no others.
+   */
+  private static Optional<Duration> expected(Life life) {
+    return Optional.ofNullable(life.pending)
+        .flatMap(
+            pending ->
+                pending
+                    .shape()
+                    .run()
+                    .or(() -> pending.shape().cost().flatMap(QueueRules.CostRules::run)))
+        .filter(Duration::isPositive);
+  }
+
+  /** Nobody knows whether what was expected was a limit, too. */
+  private static RunBound expecting(Duration run) {
+    return new RunBound(Optional.empty(), Optional.empty(), Optional.of(run));
+  }
+
   private Duration stopping() {
     return stops.isEmpty()
         ? PlayInput.STOPPING
@@ -154,7 +196,8 @@ public final class RecordedPast {
     }
     if (evictions > 0) {
       remarks.add(
-          "%d evictions that the engine had not decided are not played".formatted(evictions));
+          "%d evictions that the engine had not decided are not played%s"
+              .formatted(evictions, reserves ? ", those for what is reserved are made anew" : ""));
     }
     history.skipped().forEach(reason -> remarks.add("missing in the journal: " + reason));
     return remarks;
@@ -165,6 +208,11 @@ public final class RecordedPast {
   }
 
   private void readState(EngineState state) {
+    Set<String> uids =
+        state.workloads().backfill().bounds().stream()
+            .map(BackfillExport.BoundExport::uid)
+            .collect(Collectors.toSet());
+    reserves = !state.workloads().budgets().reservations().kept().isEmpty();
     state
         .clusterQueues()
         .forEach(
@@ -173,7 +221,11 @@ public final class RecordedPast {
                 each.workloads().forEach(this::knownPending);
               }
             });
+    lives.keySet().stream().filter(id -> uids.contains(id.uid())).forEach(bounded::add);
     for (WorkloadExport workload : state.workloads().workloads()) {
+      if (uids.contains(workload.id().uid())) {
+        bounded.add(workload.id());
+      }
       workload.retained().ifPresent(this::knownPending);
       Life life = life(workload.id());
       life.version = Math.max(life.version, workload.version());
@@ -225,7 +277,15 @@ public final class RecordedPast {
           SchedulerEvent.LocalQueueUsed _,
           SchedulerEvent.TimePassed _,
           SchedulerEvent.DecidingEnabled _ -> {}
-      default -> happenings.add(new DeclarationEvent(at, event));
+      case SchedulerEvent.RunBounded(var id, var _) -> {
+        bounded.add(id);
+        happenings.add(new DeclarationEvent(at, event));
+      }
+      default -> {
+        reserves |=
+            event instanceof SchedulerEvent.ReservationsChanged(var kept) && !kept.isEmpty();
+        happenings.add(new DeclarationEvent(at, event));
+      }
     }
   }
 

@@ -2,6 +2,7 @@ package dev.sluice.forecast.whatif;
 
 import dev.sluice.core.engine.EngineOptions;
 import dev.sluice.core.engine.InlineScheduler;
+import dev.sluice.core.model.BackfillRules.RunBound;
 import dev.sluice.core.model.ClusterQueueSpec;
 import dev.sluice.core.model.ClusterQueueSpec.FlavorFungibility;
 import dev.sluice.core.model.ClusterQueueSpec.PreemptionPolicies;
@@ -116,7 +117,8 @@ public final class TracePast {
   }
 
   /**
-   * The work of a trace, until the last of its jobs would have ended by the trace's own times.
+   * The work of a trace, until the last of its jobs would have ended by the trace's own times. The
+   * limit that a user gave is the bound of a run, as the operator would know it.
    *
    * @param jobs the jobs, by their time of submission; at least one
    * @param cluster what is declared. A job goes to the LocalQueue that is named as its queue, else
@@ -143,11 +145,19 @@ public final class TracePast {
     List<Happening> happenings = new ArrayList<>();
     Map<WorkloadId, Duration> runTimes = new HashMap<>();
     Instant end = begin;
+    int beyond = 0;
     for (int i = 0; i < jobs.size(); i++) {
       TraceJob job = jobs.get(i);
       double passed = Duration.between(begin, job.submittedAt()).toMillis();
       Instant at = begin.plusMillis(Math.round(passed / load));
       WorkloadId id = new WorkloadId(i + "/" + job.id(), queue(job, queues).namespace(), job.id());
+      Optional<Duration> limit = job.limit().filter(Duration::isPositive);
+      if (limit.isPresent()) {
+        beyond += job.lasted().compareTo(limit.get()) > 0 ? 1 : 0;
+        happenings.add(
+            new Happening.DeclarationEvent(
+                at, new SchedulerEvent.RunBounded(id, RunBound.of(limit.get()))));
+      }
       happenings.add(new Happening.Arrival(at, workload(job, id, queue(job, queues).name(), at)));
       runTimes.put(id, job.lasted());
       Instant over = at.plus(job.waited().orElse(Duration.ZERO)).plus(job.lasted());
@@ -161,7 +171,11 @@ public final class TracePast {
         runTimes,
         List.of(),
         PlayInput.STOPPING,
-        List.of());
+        beyond == 0
+            ? List.of()
+            : List.of(
+                "%d jobs ran longer than the limit that their users gave: they do so here, too"
+                    .formatted(beyond)));
   }
 
   private static LocalQueueId queue(TraceJob job, Map<String, LocalQueueId> queues) {

@@ -4,7 +4,10 @@ import dev.sluice.core.engine.EngineListener;
 import dev.sluice.core.engine.EngineState;
 import dev.sluice.core.engine.InlineScheduler;
 import dev.sluice.core.engine.WorkloadExport;
+import dev.sluice.core.model.BackfillRules;
+import dev.sluice.core.model.BackfillRules.RunBound;
 import dev.sluice.core.model.Decision;
+import dev.sluice.core.model.LocalQueueId;
 import dev.sluice.core.model.PendingWorkload;
 import dev.sluice.core.model.SchedulerEvent;
 import dev.sluice.core.model.WorkloadId;
@@ -21,6 +24,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.TreeMap;
 
 /** Plays the same work under one set of rules or another (docs/what-if.md). */
 public final class WhatIf {
@@ -35,11 +39,17 @@ public final class WhatIf {
 
   private final PlayInput playInput;
   private final List<SchedulerEvent> changes;
+  private final List<Happening.DeclarationEvent> later;
   private final EngineListener engineListener;
 
-  private WhatIf(PlayInput playInput, List<SchedulerEvent> changes, EngineListener engineListener) {
+  private WhatIf(
+      PlayInput playInput,
+      List<SchedulerEvent> changes,
+      List<Happening.DeclarationEvent> later,
+      EngineListener engineListener) {
     this.playInput = playInput;
     this.changes = changes;
+    this.later = later;
     this.engineListener = engineListener;
   }
 
@@ -53,10 +63,20 @@ public final class WhatIf {
     return play(playInput, changes, EngineListener.NONE);
   }
 
+  /**
+   * The same where what is changed goes on to change.
+   *
+   * @param later how what is declared otherwise changes after the begin
+   */
+  public static Played play(
+      PlayInput playInput, List<SchedulerEvent> changes, List<Happening.DeclarationEvent> later) {
+    return new WhatIf(playInput, changes, later, EngineListener.NONE).play();
+  }
+
   /** The same with a listener for what the engine is told and decides. */
   public static Played play(
       PlayInput playInput, List<SchedulerEvent> changes, EngineListener engineListener) {
-    return new WhatIf(playInput, changes, engineListener).play();
+    return new WhatIf(playInput, changes, List.of(), engineListener).play();
   }
 
   private Played play() {
@@ -148,8 +168,88 @@ public final class WhatIf {
         }
       }
     }
+    later.forEach(
+        each ->
+            play.happens(each.at(), each.event(), then -> recorder.declared(each.event(), then)));
     play.run(playInput.end(), () -> false);
     return new Played(recorder.outcome(), recorder.starts());
+  }
+
+  /**
+   * Whom back-fill can't help, a sentence for each ClusterQueue with back-fill that has Workloads
+   * without a bound that counts there: they never start before others.
+   *
+   * @param changes what is declared otherwise
+   */
+  public static List<String> unbounded(PlayInput playInput, List<SchedulerEvent> changes) {
+    Map<String, RunBound> bounds = new HashMap<>();
+    playInput
+        .state()
+        .workloads()
+        .backfill()
+        .bounds()
+        .forEach(each -> bounds.put(each.uid(), each.bound()));
+    Map<LocalQueueId, String> queues = new HashMap<>();
+    playInput
+        .state()
+        .localQueues()
+        .forEach(
+            queue -> queue.spec().ifPresent(spec -> queues.put(queue.id(), spec.clusterQueue())));
+    Map<String, BackfillRules> rules = new TreeMap<>();
+    playInput
+        .state()
+        .clusterQueues()
+        .forEach(
+            queue ->
+                queue
+                    .spec()
+                    .flatMap(spec -> spec.rules().backfill())
+                    .ifPresent(each -> rules.put(queue.name(), each)));
+    Map<WorkloadId, PendingWorkload> workloads = pending(playInput.state());
+    List<SchedulerEvent> events = new ArrayList<>();
+    for (Happening happening : playInput.happenings()) {
+      switch (happening) {
+        case Happening.Arrival(var _, var workload) -> workloads.put(workload.id(), workload);
+        case Happening.DeclarationEvent(var _, var event) -> events.add(event);
+        default -> {}
+      }
+    }
+    events.addAll(changes);
+    for (SchedulerEvent event : events) {
+      switch (event) {
+        case SchedulerEvent.RunBounded(var id, var bound) -> bounds.put(id.uid(), bound);
+        case SchedulerEvent.LocalQueueChanged(var queue) ->
+            queues.put(queue.id(), queue.clusterQueue());
+        case SchedulerEvent.ClusterQueueChanged(var queue) ->
+            queue
+                .rules()
+                .backfill()
+                .ifPresentOrElse(
+                    each -> rules.put(queue.name(), each), () -> rules.remove(queue.name()));
+        default -> {}
+      }
+    }
+    List<String> sentences = new ArrayList<>();
+    rules.forEach(
+        (name, each) -> {
+          List<PendingWorkload> own =
+              workloads.values().stream()
+                  .filter(workload -> name.equals(queues.get(workload.localQueue())))
+                  .toList();
+          long unbounded =
+              own.stream()
+                  .map(workload -> bounds.getOrDefault(workload.id().uid(), RunBound.UNKNOWN))
+                  .filter(bound -> bound.under(each.unknown()).isEmpty())
+                  .count();
+          if (unbounded > 0) {
+            sentences.add(
+                ("nobody knows how long %d of %d Workloads of ClusterQueue %s run at most: with its"
+                        + " back-fill they start before nobody, and nothing is planned while they"
+                        + " are in the way")
+                    .formatted(unbounded, own.size(), name));
+          }
+        });
+    return sentences;
   }
 
   private long firstVersion() {

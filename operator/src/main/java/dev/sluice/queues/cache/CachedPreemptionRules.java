@@ -47,12 +47,18 @@ public final class CachedPreemptionRules
       return Optional.empty();
     }
     return Optional.of(
-        workload
-            .spec()
-            .priorityClass()
-            .filter(ref -> ref.group().equals(KueueConstants.GROUP) && ref.kind().equals(CLASS))
-            .map(ref -> byClass.getOrDefault(ref.name(), PreemptionRules.NONE))
+        className(workload)
+            .map(name -> byClass.getOrDefault(name, PreemptionRules.NONE))
             .orElse(PreemptionRules.NONE));
+  }
+
+  /** The name of a Workload's WorkloadPriorityClass; empty if it has none. */
+  public static Optional<String> className(CachedWorkload workload) {
+    return workload
+        .spec()
+        .priorityClass()
+        .filter(ref -> ref.group().equals(KueueConstants.GROUP) && ref.kind().equals(CLASS))
+        .map(ref -> ref.name());
   }
 
   private void changed(

@@ -35,10 +35,15 @@ public final class ClusterQueueMapper {
       ClusterQueue queue, ReferenceLookup referenceLookup, Instant now) {
     ClusterQueueSpec declared = translate(queue, referenceLookup);
     return QuotaSchedule.of(queue.getMetadata().getAnnotations())
-        .map(schedule -> schedule.factor(now))
-        .map(factor -> declared.groups().stream().map(each -> each.scaled(factor)).toList())
-        .map(declared::with)
+        .map(schedule -> at(declared, schedule, now))
         .orElse(declared);
+  }
+
+  /** A ClusterQueue with the quota of a time by a schedule. */
+  public static ClusterQueueSpec at(
+      ClusterQueueSpec declared, QuotaSchedule quotaSchedule, Instant now) {
+    BigDecimal factor = quotaSchedule.factor(now);
+    return declared.with(declared.groups().stream().map(each -> each.scaled(factor)).toList());
   }
 
   /**

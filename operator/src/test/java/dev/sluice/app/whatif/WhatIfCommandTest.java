@@ -188,6 +188,92 @@ class WhatIfCommandTest {
   }
 
   @Test
+  void quotaFollowsItsScheduleInBothPlays() throws Exception {
+    String queue = blocks("yaml").get(1);
+    assertThat(queue).contains("  name: research\n");
+    String scheduled =
+        queue.replace(
+            "  name: research\n",
+            "  name: research\n  annotations: {sluice.dev/quota-schedule: 00:00-00:20 0.5}\n");
+    Files.writeString(directory.resolve("changed.yaml"), scheduled);
+
+    assertThat(run(example("-o", "json"))).as(err.toString()).isZero();
+    JsonNode changed = JsonMappers.JSON.readTree(out.toString());
+    assertThat(changed.at("/before/uses/1/nominalMean").asDouble()).isEqualTo(4);
+    // two for twenty minutes of eighty, four for the rest
+    assertThat(changed.at("/after/uses/1/nominalMean").asDouble()).isEqualTo(3.5);
+
+    Files.writeString(
+        directory.resolve("cluster.yaml"), blocks("yaml").getFirst() + "---\n" + scheduled);
+    Files.writeString(directory.resolve("changed.yaml"), queue);
+    assertThat(run(example("-o", "json"))).as(err.toString()).isZero();
+    JsonNode given = JsonMappers.JSON.readTree(out.toString());
+    assertThat(given.at("/before/uses/1/nominalMean").asDouble()).isEqualTo(3.5);
+    assertThat(given.at("/after/uses/1/nominalMean").asDouble()).isEqualTo(4);
+  }
+
+  /** A large job that waits for a long one, and a small one behind it, with and without limits. */
+  @Test
+  void limitsOfATraceLetSmallJobsStartBeforeTheHead() throws Exception {
+    Files.writeString(
+        directory.resolve("cluster.yaml"), backfilled("sluice.dev/what-if-unused: \"\""));
+    Files.writeString(
+        directory.resolve("changed.yaml"), backfilled("sluice.dev/backfill: HeadOnly"));
+    Files.writeString(directory.resolve("jobs.swf"), backfillJobs("7200", "3600", "900"));
+
+    assertThat(run(example("-o", "json"))).as(err.toString()).isZero();
+    JsonNode limited = JsonMappers.JSON.readTree(out.toString());
+    // the small one waited for the head's start, and the head is no later than before
+    assertThat(limited.at("/before/waits/0/medianSeconds").asDouble()).isPositive();
+    assertThat(limited.at("/after/waits/0/medianSeconds").asDouble()).isZero();
+    assertThat(limited.at("/after/waits/0/maxSeconds").asDouble())
+        .isEqualTo(limited.at("/before/waits/0/maxSeconds").asDouble());
+    assertThat(limited.at("/remarks").toString())
+        .doesNotContain("at most")
+        .contains("1 jobs ran longer than the limit");
+
+    Files.writeString(directory.resolve("jobs.swf"), backfillJobs("7200", "-1", "-1"));
+    assertThat(run(example("-o", "json"))).as(err.toString()).isZero();
+    JsonNode unlimited = JsonMappers.JSON.readTree(out.toString());
+    assertThat(unlimited.at("/after/waits/0/medianSeconds").asDouble()).isPositive();
+    assertThat(unlimited.at("/remarks").toString())
+        .contains("nobody knows how long 2 of 3 Workloads of ClusterQueue one run at most");
+  }
+
+  private static String backfilled(String annotation) {
+    return """
+    apiVersion: kueue.x-k8s.io/v1beta2
+    kind: ResourceFlavor
+    metadata: {name: any}
+    ---
+    apiVersion: kueue.x-k8s.io/v1beta2
+    kind: ClusterQueue
+    metadata: {name: one, annotations: {%s}}
+    spec:
+      namespaceSelector: {}
+      queueingStrategy: StrictFIFO
+      resourceGroups:
+      - {coveredResources: [cpu], flavors: [{name: any, resources: [{name: cpu, nominalQuota: 4}]}]}
+    ---
+    apiVersion: kueue.x-k8s.io/v1beta2
+    kind: LocalQueue
+    metadata: {name: default, namespace: team}
+    spec: {clusterQueue: one}
+    """
+        .formatted(annotation);
+  }
+
+  /** Three CPUs for an hour, four for half an hour, one for twenty minutes, with their limits. */
+  private static String backfillJobs(String... limits) {
+    return """
+    1 0   -1 3600 3 -1 -1 3 %s -1 1 1 1 1 1 -1 -1 -1
+    2 60  -1 1800 4 -1 -1 4 %s -1 1 1 1 1 1 -1 -1 -1
+    3 120 -1 1200 1 -1 -1 1 %s -1 1 1 1 1 1 -1 -1 -1
+    """
+        .formatted((Object[]) limits);
+  }
+
+  @Test
   void whatIsNotUnderstoodIsRefusedWithTheReason() throws Exception {
     refused("kind: Job\napiVersion: batch/v1\nmetadata: {name: a}\n", "Job a: apiVersion");
     refused(

@@ -134,8 +134,13 @@ final class BackfillTrial {
     PlayInput past = TracePast.of(jobs, cluster, 1);
     Random random = new Random(7);
     List<Happening> happenings = new ArrayList<>();
+    List<Happening.Arrival> arrivals =
+        past.happenings().stream()
+            .filter(Happening.Arrival.class::isInstance)
+            .map(Happening.Arrival.class::cast)
+            .toList();
     for (int i = 0; i < jobs.size(); i++) {
-      Happening.Arrival arrival = (Happening.Arrival) past.happenings().get(i);
+      Happening.Arrival arrival = arrivals.get(i);
       TraceJob job = jobs.get(i);
       double drawn = job.lasted().toSeconds() * (1 + 2 * random.nextDouble());
       Duration limit = job.limit().orElse(Duration.ofSeconds((long) Math.ceil(drawn)));
