@@ -40,7 +40,7 @@ class ReservationIT {
   private static final ObjectMapper JSON = new ObjectMapper();
 
   @Test
-  void capacityIsThereForItsUsersWhenItsTimeComes(TestCluster cluster) {
+  void capacityIsThereForItsUsersWhenItsTimeComes(TestCluster cluster) throws Exception {
     OperatorSettings settings = OperatorSettings.onFreePorts(new SecureRandom()).withShortLease();
     try (OperatorProcess operator =
         OperatorProcess.start(
@@ -51,6 +51,7 @@ class ReservationIT {
                 List.of())
             .awaitReady()) {
       refuses(cluster);
+      keepsNothingBeforeItsQueue(cluster, settings);
       createQueues(cluster);
       Instant now = Instant.now().truncatedTo(ChronoUnit.SECONDS);
       reserve(cluster, "firm", now.plusSeconds(3_600), now.plusSeconds(7_200));
@@ -297,6 +298,51 @@ class ReservationIT {
   private static String series(String name, int value) {
     return "sluice_reservation_current\\{[^}]*kind=\"CapacityReservation\"[^}]*name=\"%s\"[^}]*} %d"
         .formatted(name, value);
+  }
+
+  /** A reservation of a queue that comes later says so, and counts from then on. */
+  private static void keepsNothingBeforeItsQueue(TestCluster cluster, OperatorSettings settings)
+      throws Exception {
+    Instant now = Instant.now().truncatedTo(ChronoUnit.SECONDS);
+    reserve(cluster, "firm", now.minusSeconds(60), now.plusSeconds(3_600));
+    awaitActive(cluster, "False", "Invalid", "counts nothing: no ClusterQueue " + queue(cluster));
+    MetricsEndpoint metrics = new MetricsEndpoint(cluster.client(), settings.metricsPort());
+    assertThat(metrics.get(metrics.token()).body())
+        .containsPattern(series(cluster.name("firm"), 0));
+    createQueues(cluster);
+    awaitActive(cluster, "True", "Current", "Everything is understood");
+    cluster
+        .client()
+        .genericKubernetesResources("kueue.x-k8s.io/v1beta2", "ClusterQueue")
+        .withName(queue(cluster))
+        .delete();
+    awaitActive(cluster, "False", "Invalid", "counts nothing: no ClusterQueue " + queue(cluster));
+    cluster
+        .client()
+        .genericKubernetesResources("sluice.dev/v1alpha1", "CapacityReservation")
+        .withName(cluster.name("firm"))
+        .delete();
+  }
+
+  private static String queue(TestCluster cluster) {
+    return cluster.name("firm");
+  }
+
+  private static void awaitActive(
+      TestCluster cluster, String status, String state, String message) {
+    await("what is said of the reservation")
+        .atMost(LIMIT)
+        .untilAsserted(
+            () -> {
+              JsonNode reservation = object(cluster, "CapacityReservation", "firm");
+              assertThat(reservation.at("/status/state").asText()).isEqualTo(state);
+              assertThat(condition(reservation, "Active"))
+                  .hasValueSatisfying(
+                      active -> {
+                        assertThat(active.path("status").asText()).isEqualTo(status);
+                        assertThat(active.path("message").asText()).isEqualTo(message);
+                      });
+            });
   }
 
   /** Everything that a webhook or the schema refuses names the field. */

@@ -3,6 +3,8 @@ package dev.sluice.app;
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.sluice.api.queueing.AllowedSubjects;
 import dev.sluice.api.queueing.QueueRunTime;
+import dev.sluice.api.sluice.ReservationReader.ReservationSpec;
+import dev.sluice.queues.cache.ReservationTargets;
 import dev.sluice.webhooks.review.AdmissionRequest;
 import dev.sluice.webhooks.review.ClusterNotListedException;
 import dev.sluice.webhooks.rules.ClusterLookup;
@@ -81,6 +83,12 @@ final class SyncedClusterLookup implements ClusterLookup {
   @Override
   public Optional<Set<String>> clusterQueuesWithout(String name) {
     return isSynced() ? lookup.clusterQueuesWithout(name) : Optional.empty();
+  }
+
+  /** Only warnings depend on it: nobody waits for that. */
+  @Override
+  public Optional<ReservationTargets.Comparison> compared(ReservationSpec spec) {
+    return isSynced() ? lookup.compared(spec) : Optional.empty();
   }
 
   private boolean isSynced() {

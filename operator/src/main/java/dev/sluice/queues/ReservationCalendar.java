@@ -5,6 +5,7 @@ import static java.util.concurrent.TimeUnit.MILLISECONDS;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.sluice.api.ApiVersions;
+import dev.sluice.api.TextLimits;
 import dev.sluice.api.json.JsonMappers;
 import dev.sluice.api.sluice.ReservationReader;
 import dev.sluice.api.sluice.ReservationReader.Kind;
@@ -12,6 +13,7 @@ import dev.sluice.api.sluice.ReservationReader.ReservationSpec;
 import dev.sluice.core.engine.SchedulerEventSink;
 import dev.sluice.core.model.SchedulerEvent;
 import dev.sluice.core.model.SchedulerEvent.ReservedCapacity;
+import dev.sluice.core.model.SchedulerEvent.ReservedCapacity.Occurrence;
 import dev.sluice.core.model.SchedulerEvent.ReservedCapacity.Overstay;
 import dev.sluice.core.model.SchedulerEvent.ReservedCapacity.Scope;
 import dev.sluice.core.reservation.Reservations;
@@ -25,6 +27,8 @@ import dev.sluice.kube.leader.Leadership;
 import dev.sluice.kube.reflect.Reflector;
 import dev.sluice.kube.reflect.Reflectors;
 import dev.sluice.kube.reflect.Store;
+import dev.sluice.queues.cache.ReservationTargets;
+import dev.sluice.queues.cache.ReservationTargets.Comparison;
 import dev.sluice.queues.status.ReservationStatus;
 import java.time.Duration;
 import java.time.Instant;
@@ -36,14 +40,12 @@ import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Consumer;
-import java.util.function.Function;
 import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -66,13 +68,18 @@ public final class ReservationCalendar implements AutoCloseable {
   /** How long an eviction may take to be seen before it is tried again. */
   private static final Duration RETRY = Duration.ofSeconds(5);
 
+  /** The most characters of what is wrong. */
+  private static final int LONGEST = 1024;
+
+  private static final List<String> NONE = List.of();
+
   /**
    * What this reads and writes with.
    *
    * @param reflectors watch both kinds
    * @param eventSink is told of what is kept
    * @param overstays asks the engine who has to go
-   * @param priorities the value of a WorkloadPriorityClass
+   * @param targets what there is of what they name
    * @param apiClient writes the statuses
    * @param leadership only the leader writes and evicts
    * @param evict asks the job of a Workload for a checkpoint, or stops it
@@ -82,7 +89,7 @@ public final class ReservationCalendar implements AutoCloseable {
       Reflectors reflectors,
       SchedulerEventSink eventSink,
       Supplier<CompletableFuture<List<Overstay>>> overstays,
-      Function<String, Optional<Long>> priorities,
+      ReservationTargets targets,
       ApiClient apiClient,
       Leadership leadership,
       Consumer<Overstay> evict,
@@ -167,17 +174,22 @@ public final class ReservationCalendar implements AutoCloseable {
   /** The objects that keep capacity now or later. */
   public List<Keeper> keepers() {
     Instant now = clock.instant();
-    return told.stream()
-        .map(
-            each ->
-                new Keeper(
-                    (each.scope() instanceof Scope.OfQueue
-                            ? Kind.CAPACITY_RESERVATION
-                            : Kind.MAINTENANCE_WINDOW)
-                        .apiName(),
-                    each.name(),
-                    each.at(now).isPresent()))
-        .toList();
+    List<Keeper> keepers = new ArrayList<>();
+    for (Seen each : told.isEmpty() ? List.<Seen>of() : seen()) {
+      each.reading()
+          .spec()
+          .ifPresent(
+              spec -> {
+                List<Occurrence> occurrences = spec.times().from(now);
+                if (!occurrences.isEmpty()) {
+                  boolean current =
+                      occurrences.getFirst().contains(now)
+                          && connections.targets().compare(spec).keeps();
+                  keepers.add(new Keeper(each.kind().apiName(), each.name(), current));
+                }
+              });
+    }
+    return keepers;
   }
 
   private void tellIfListed() {
@@ -203,7 +215,7 @@ public final class ReservationCalendar implements AutoCloseable {
     for (Seen each : seen()) {
       each.reading()
           .spec()
-          .flatMap(spec -> spec.kept(each.name(), connections.priorities(), now))
+          .flatMap(spec -> spec.kept(each.name(), connections.targets()::priority, now))
           .ifPresent(kept::add);
     }
     return kept;
@@ -289,15 +301,19 @@ public final class ReservationCalendar implements AutoCloseable {
 
   private ObjectNode status(Seen seen, Instant now) {
     ReservationReader.Reading reading = seen.reading();
-    List<String> faults = new ArrayList<>(reading.faults().stream().map(Object::toString).toList());
-    for (String name : reading.spec().map(ReservationSpec::priorityClasses).orElse(List.of())) {
-      if (connections.priorities().apply(name).isEmpty()) {
-        faults.add("WorkloadPriorityClass " + name + " doesn't exist");
-      }
-    }
+    List<Occurrence> occurrences =
+        reading.spec().map(spec -> spec.times().from(now)).orElse(List.of());
+    Comparison comparison =
+        reading.spec().isEmpty()
+            ? new Comparison(false, reading.faults().stream().map(Object::toString).toList(), NONE)
+            : occurrences.isEmpty()
+                ? Comparison.COMPLETE
+                : connections.targets().compare(reading.spec().get());
     return ReservationStatus.of(
-        reading.spec().map(spec -> spec.times().from(now)).orElse(List.of()),
-        String.join("; ", faults),
+        occurrences,
+        comparison.keeps(),
+        TextLimits.shown(comparison.fault(), LONGEST),
+        String.join("; ", comparison.excess()),
         seen.status(),
         now);
   }

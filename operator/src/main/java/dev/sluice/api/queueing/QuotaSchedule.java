@@ -15,6 +15,7 @@ import java.time.temporal.TemporalAdjusters;
 import java.time.zone.ZoneOffsetTransition;
 import java.time.zone.ZoneRules;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
@@ -247,6 +248,11 @@ public final class QuotaSchedule {
     LocalDateTime local = LocalDateTime.ofInstant(instant, zone);
     int minute = (local.getDayOfWeek().getValue() - 1) * DAY + local.get(ChronoField.MINUTE_OF_DAY);
     return factors.floorEntry(minute).getValue();
+  }
+
+  /** The greatest factor of a week. */
+  public BigDecimal greatest() {
+    return Collections.max(factors.headMap(WEEK).values());
   }
 
   /** The times at which the factor may change, from this week on. */

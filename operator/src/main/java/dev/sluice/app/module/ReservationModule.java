@@ -7,6 +7,7 @@ import dev.sluice.core.model.SchedulerEvent.ReservedCapacity.Overstay;
 import dev.sluice.jobs.policy.WorkloadStatuses;
 import dev.sluice.kube.events.EventRecorder.Type;
 import dev.sluice.queues.ReservationCalendar;
+import dev.sluice.queues.cache.ReservationTargets;
 import dev.sluice.workload.record.CachedWorkload;
 import dev.sluice.workload.status.CheckpointRequest;
 import dev.sluice.workload.writing.WorkloadWriter.Outcome;
@@ -15,8 +16,10 @@ import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.Predicate;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -28,6 +31,7 @@ final class ReservationModule implements AutoCloseable {
   private final OperatorContext context;
   private final WorkloadModule workloads;
   private final ReservationCalendar calendar;
+  private volatile Predicate<Map<String, String>> nodes = labels -> true;
 
   /** Connected to this engine; nothing is read yet. */
   ReservationModule(
@@ -43,17 +47,17 @@ final class ReservationModule implements AutoCloseable {
                 context.reflectors(),
                 schedulerThread,
                 schedulerThread::overstays,
-                name ->
-                    informers
-                        .caches()
-                        .workloadPriorityClasses()
-                        .find(name)
-                        .map(each -> (long) each.getValue()),
+                new ReservationTargets(informers.caches(), labels -> nodes.test(labels)),
                 context.requests(1),
                 context.leadership(),
                 this::evict,
                 context.events()),
             context.clock());
+  }
+
+  /** Says whether a node has all of these labels; true where that isn't known. */
+  void findNodesBy(Predicate<Map<String, String>> known) {
+    nodes = known;
   }
 
   /** Whether nothing is kept, now or later. */

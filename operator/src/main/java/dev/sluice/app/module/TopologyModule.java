@@ -66,6 +66,7 @@ public final class TopologyModule implements OperatorModule {
     accounting.accounts().lostNodes(this::isLost);
     readers = new TopologyReaders(context.reflectors(), nodes, pods);
     accounting.readBy(readers::isSynced);
+    scheduler.reservations().findNodesBy(labels -> !readers.isSynced() || isOnNodes(labels));
     ungater =
         new TopologyUngater(
             workloads.cache(),
@@ -81,6 +82,11 @@ public final class TopologyModule implements OperatorModule {
       workloads.reflector().listen(ungater);
       informers.caches().flavors().observe((before, after) -> flavorsChanged());
     }
+  }
+
+  private boolean isOnNodes(Map<String, String> labels) {
+    return nodes.all().stream()
+        .anyMatch(each -> each.node().labels().entrySet().containsAll(labels.entrySet()));
   }
 
   private FailedNodeController failedNodes(

@@ -5,10 +5,12 @@ import dev.sluice.accounting.PodAdmissionLookup;
 import dev.sluice.api.QueueNames;
 import dev.sluice.api.queueing.AllowedSubjects;
 import dev.sluice.api.queueing.QueueRunTime;
+import dev.sluice.api.sluice.ReservationReader.ReservationSpec;
 import dev.sluice.api.v1beta2.LocalQueue;
 import dev.sluice.queues.cache.CachedRunTimeRules;
 import dev.sluice.queues.cache.InformerCaches;
 import dev.sluice.queues.cache.LocalClusters;
+import dev.sluice.queues.cache.ReservationTargets;
 import dev.sluice.webhooks.review.AdmissionRequest;
 import dev.sluice.webhooks.review.ClusterNotListedException;
 import dev.sluice.webhooks.rules.ClusterLookup;
@@ -100,6 +102,12 @@ public final class CachedClusterLookup implements ClusterLookup {
   @Override
   public Optional<Set<String>> clusterQueuesWithout(String name) {
     return without(informerCaches.clusterQueues().find(name), informerCaches.clusterQueues().all());
+  }
+
+  /** Nodes may be added when a window is over: a condition tells of them, nobody is warned. */
+  @Override
+  public Optional<ReservationTargets.Comparison> compared(ReservationSpec spec) {
+    return Optional.of(new ReservationTargets(informerCaches, labels -> true).compare(spec));
   }
 
   private static Optional<Set<String>> without(

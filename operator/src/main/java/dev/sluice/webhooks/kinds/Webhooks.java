@@ -46,6 +46,11 @@ public final class Webhooks {
   /** The most characters of a name that a warning has; longer ones are no names. */
   private static final int MAX_SHOWN = 64;
 
+  /** An API server shows warnings of 4096 characters together, and shortens each. */
+  private static final int MOST_WARNINGS = 8;
+
+  private static final int MAX_WARNING = 250;
+
   private Webhooks() {}
 
   /**
@@ -122,7 +127,9 @@ public final class Webhooks {
           "/validate-sluice-dev-v1alpha1-" + kind.apiName().toLowerCase(Locale.ROOT),
           request ->
               validateSpec(
-                  request, spec -> ReservationReader.read(kind, spec).faults(), List.of()));
+                  request,
+                  spec -> ReservationReader.read(kind, spec).faults(),
+                  missingTargets(request, kind, cluster)));
     }
     WorkloadWebhook workloads = new WorkloadWebhook(settings);
     functions.put("/mutate-kueue-x-k8s-io-v1beta2-workload", workloads::mutate);
@@ -162,6 +169,26 @@ public final class Webhooks {
         : List.of(
             "there is no ClusterQueue %s yet, so the budget counts nothing until there is one"
                 .formatted(TextLimits.shown(queue, MAX_SHOWN)));
+  }
+
+  /** The same of what a reservation or a window names. */
+  private static List<String> missingTargets(
+      AdmissionRequest request, ReservationReader.Kind kind, ClusterLookup cluster) {
+    if (request.isFinalizing()) {
+      return List.of();
+    }
+    return ReservationReader.read(kind, JsonFields.at(request.object(), "spec"))
+        .spec()
+        .flatMap(cluster::compared)
+        .map(
+            comparison ->
+                comparison.warnings(
+                    kind == ReservationReader.Kind.CAPACITY_RESERVATION ? "reservation" : "window"))
+        .orElse(List.of())
+        .stream()
+        .limit(MOST_WARNINGS)
+        .map(warning -> TextLimits.shown(warning, MAX_WARNING))
+        .toList();
   }
 
   /** Validates the annotations of a WorkloadPriorityClass. */

@@ -3,6 +3,8 @@ package dev.sluice.webhooks.rules;
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.sluice.api.queueing.AllowedSubjects;
 import dev.sluice.api.queueing.QueueRunTime;
+import dev.sluice.api.sluice.ReservationReader.ReservationSpec;
+import dev.sluice.queues.cache.ReservationTargets;
 import dev.sluice.webhooks.review.AdmissionRequest;
 import java.util.Map;
 import java.util.Optional;
@@ -48,6 +50,14 @@ public interface ClusterLookup {
    * @return their names; empty if the queue exists, or if that isn't known
    */
   default Optional<Set<String>> clusterQueuesWithout(String name) {
+    return Optional.empty();
+  }
+
+  /**
+   * What a CapacityReservation or a MaintenanceWindow names that there isn't, and what can't be
+   * kept whole; empty if that isn't known.
+   */
+  default Optional<ReservationTargets.Comparison> compared(ReservationSpec spec) {
     return Optional.empty();
   }
 

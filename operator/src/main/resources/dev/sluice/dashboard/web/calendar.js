@@ -76,7 +76,7 @@ export function calendarPage({app}) {
       return section('Calendar', count(planned.length),
           data.error && h('p.notice.warn', {}, data.error),
           data.items.filter(item => item.fault).map(item =>
-            h('p.notice.warn', {key: `fault-${item.name}`}, h('strong', {}, item.name), ` keeps nothing: ${item.fault}`)),
+            h('p.notice.warn', {key: `fault-${item.name}`}, h('strong', {}, item.name), `: ${item.fault}`)),
           planned.length > 0 && [
             h('div.legend', {'aria-hidden': 'true'}, h('span.reservation', {}, 'reserved'), h('span.maintenance', {}, 'maintenance')),
             axis(planned),
