@@ -201,7 +201,7 @@ class DashboardIT {
         """
         apiVersion: kueue.x-k8s.io/v1beta2
         kind: ClusterQueue
-        metadata: {name: "spends-${suffix}"}
+        metadata: {name: "spends-${suffix}", annotations: {sluice.dev/quota-schedule: Mon-Sun 1.5}}
         spec:
           namespaceSelector: {}
           resourceGroups:
@@ -233,6 +233,8 @@ class DashboardIT {
             .formatted(other, tomorrow, tomorrow.plus(Duration.ofHours(2))));
     browser.evaluate("location.hash = '#/calendar'");
     browser.awaitText("1 cpu of " + cluster.name("spot"));
+    browser.awaitText("quota at factor 1.5");
+    browser.picture(IMAGES.resolve("real-calendar.png"));
     browser.evaluate("location.hash = '#/usage'");
     browser.awaitText("There is no ledger");
     browser.evaluate("location.hash = '#/budgets'");

@@ -9,6 +9,7 @@ import dev.sluice.testing.LocalOperator;
 import dev.sluice.testing.TestCluster;
 import io.fabric8.kubernetes.api.model.NamespaceBuilder;
 import java.time.Duration;
+import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.Tag;
@@ -140,6 +141,7 @@ class KubectlPluginIT {
       assertThat(cluster.client().batch().v1().jobs().inNamespace(namespace).list().getItems())
           .isEmpty();
       tellsOfBudgets(cluster, plugin);
+      tellsWhatIsPlanned(cluster, plugin);
       assertThat(plugin.run("delete", "localqueue", "main", "-n", namespace, "--yes"))
           .endsWith("exit 0");
 
@@ -190,6 +192,72 @@ class KubectlPluginIT {
         .genericKubernetesResources("sluice.dev/v1alpha1", "Budget")
         .withName(name)
         .delete();
+  }
+
+  /** Reservations, windows and quota by time of day; who may not read them sees no empty table. */
+  private static void tellsWhatIsPlanned(TestCluster cluster, KubectlPlugin plugin)
+      throws Exception {
+    String halved = cluster.name("halved");
+    cluster.applyText(
+        """
+        apiVersion: kueue.x-k8s.io/v1beta2
+        kind: ClusterQueue
+        metadata: {name: %1$s, annotations: {sluice.dev/quota-schedule: Mon-Sun 0.5}}
+        spec:
+          namespaceSelector: {}
+          resourceGroups:
+          - coveredResources: [cpu]
+            flavors: [{name: %2$s, resources: [{name: cpu, nominalQuota: 8}]}]
+        ---
+        apiVersion: sluice.dev/v1alpha1
+        kind: CapacityReservation
+        metadata: {name: %1$s}
+        spec:
+          clusterQueue: %1$s
+          capacity: [{flavor: %2$s, resource: cpu, amount: 2}]
+          users: {localQueues: [{namespace: course, name: students}]}
+          lend: true
+          start: "2099-12-01T08:00:00Z"
+          end: "2099-12-01T18:00:00Z"
+        ---
+        apiVersion: sluice.dev/v1alpha1
+        kind: MaintenanceWindow
+        metadata: {name: %1$s}
+        spec:
+          nodeLabels: {rack: none}
+          schedule: {times: [{days: [Monday], from: "08:00", to: "09:00"}]}
+        """
+            .formatted(halved, cluster.name("pool")));
+    awaitLine(plugin, halved + " +0 +0 +" + cluster.name("pool") + " +cpu +8 +0.5 +0 +0\n", "top");
+    awaitLine(
+        plugin,
+        "2099-12-01T08:00:00Z +2099-12-01T18:00:00Z +Upcoming +CapacityReservation +%1$s"
+                .formatted(halved)
+            + " +course/students +%1$s: %2$s cpu 2, lent while unused\n"
+                .formatted(halved, cluster.name("pool")),
+        "calendar");
+    awaitLine(
+        plugin,
+        "Invalid +MaintenanceWindow +" + halved + " +nobody +nodes rack=none\n",
+        "calendar");
+    assertThat(plugin.run("calendar"))
+        .containsPattern(
+            "Current +quota-schedule +%1$s +everybody +ClusterQueue %1$s: factor 0.5\n"
+                .formatted(halved))
+        .contains(halved + ": no LocalQueue course/students of ClusterQueue " + halved)
+        .contains(halved + ": counts nothing: no ResourceFlavor with nodeLabels rack=none");
+    assertThat(plugin.run("calendar", "--as=dora"))
+        .contains("cannot list resource \"capacityreservations\"", "\"quotaschedules\"")
+        .endsWith("exit 1");
+    assertThat(plugin.run("tree", "--as=dora")).endsWith("exit 1");
+    assertThat(plugin.run("tree")).contains(halved + ": 0 pending, 0 admitted").endsWith("exit 0");
+    for (String kind : List.of("CapacityReservation", "MaintenanceWindow")) {
+      cluster
+          .client()
+          .genericKubernetesResources("sluice.dev/v1alpha1", kind)
+          .withName(halved)
+          .delete();
+    }
   }
 
   /** Where the API server can't discover an aggregated API, no namespace ends. */

@@ -134,7 +134,7 @@ public final class DashboardEndpoint implements HttpHandler {
     this.feed = feed;
     this.pastUse = pastUse;
     this.cluster = new ClusterDocument(reads, sources.clock());
-    this.plans = new PlansDocument(reads, sources.workloads(), sources.clock());
+    this.plans = new PlansDocument(reads, sources);
     this.overview = new OverviewDocument(sources);
     this.rows = new WorkloadRows(sources);
     this.workload = new WorkloadDocument(rows);
@@ -289,7 +289,8 @@ public final class DashboardEndpoint implements HttpHandler {
         switch (request.path().substring(CLUSTER.length())) {
           case "budgets" ->
               Optional.of(plans.budgets(token.get(), viewer.namespaces(Kind.WORKLOADS)));
-          case "calendar" -> Optional.of(plans.calendar(token.get()));
+          case "calendar" ->
+              Optional.of(plans.calendar(token.get(), viewer.sees(Kind.CLUSTER_QUEUES)));
           case "usage" ->
               Optional.of(
                   plans.usage(

@@ -11,11 +11,16 @@ import dev.sluice.api.TextLimits;
 import dev.sluice.api.config.LedgerSettings;
 import dev.sluice.api.json.JsonFields;
 import dev.sluice.api.json.JsonMappers;
+import dev.sluice.api.queueing.QuotaSchedule;
+import dev.sluice.api.queueing.QuotaSchedule.Interval;
+import dev.sluice.api.v1beta2.ClusterQueue;
 import dev.sluice.core.model.Explanation;
 import dev.sluice.kube.client.ApiOutcome;
+import dev.sluice.queues.cache.InformerCaches;
 import dev.sluice.visibility.api.VisibilityApi;
 import dev.sluice.workload.record.CachedWorkload;
 import dev.sluice.workload.record.WorkloadLister;
+import io.fabric8.kubernetes.api.model.ObjectMeta;
 import java.math.BigDecimal;
 import java.math.RoundingMode;
 import java.net.URLEncoder;
@@ -25,6 +30,7 @@ import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -36,10 +42,10 @@ import java.util.stream.Stream;
 import java.util.stream.StreamSupport;
 
 /**
- * What is planned with money and time: budgets and whom they hold, the calendar of reservations and
- * maintenance windows, and what was used and what that cost. All but the held Workloads is read
- * with the token of the user, so that the API server decides what he may read; a part that can't be
- * read says why.
+ * What is planned with money and time: budgets and whom they hold, the calendar of reservations,
+ * maintenance windows and quota by time of day, and what was used and what that cost. All but the
+ * held Workloads and the factors of quota is read with the token of the user, so that the API
+ * server decides what he may read; a part that can't be read says why.
  */
 final class PlansDocument {
 
@@ -69,21 +75,21 @@ final class PlansDocument {
 
   private final BiFunction<String, String, CompletableFuture<ApiOutcome>> reads;
   private final WorkloadLister workloads;
+  private final InformerCaches caches;
   private final InstantSource clock;
 
   /**
    * Creates a reader.
    *
    * @param reads reads what is at a path, with a token
-   * @param workloads among which those that are held are looked for
+   * @param sources the Workloads, among which those that are held are looked for, and the queues
    */
   PlansDocument(
-      BiFunction<String, String, CompletableFuture<ApiOutcome>> reads,
-      WorkloadLister workloads,
-      InstantSource clock) {
+      BiFunction<String, String, CompletableFuture<ApiOutcome>> reads, DashboardSources sources) {
     this.reads = reads;
-    this.workloads = workloads;
-    this.clock = clock;
+    this.workloads = sources.workloads();
+    this.caches = sources.caches();
+    this.clock = sources.clock();
   }
 
   /**
@@ -205,8 +211,13 @@ final class PlansDocument {
             });
   }
 
-  /** When capacity is reserved, and flavors or nodes are under maintenance; the next first. */
-  ObjectNode calendar(String token) {
+  /**
+   * When capacity is reserved, flavors or nodes are under maintenance, and quota is at another
+   * factor than 1; the next first.
+   *
+   * @param queues whether ClusterQueues are named
+   */
+  ObjectNode calendar(String token, boolean queues) {
     ObjectNode document = begun();
     List<ObjectNode> items = new ArrayList<>();
     for (JsonNode each : list(document, "capacityreservations", token)) {
@@ -239,12 +250,53 @@ final class PlansDocument {
                                       .formatted(label.getKey(), label.getValue().asText())))
                   .collect(Collectors.joining(", "))));
     }
+    if (queues) {
+      schedules(items);
+    }
     items.sort(
         Comparator.comparing((ObjectNode item) -> first(item).isEmpty())
             .thenComparing(PlansDocument::first)
             .thenComparing(item -> item.path(NAME).asText()));
     document.putArray(ITEMS).addAll(items);
     return document;
+  }
+
+  /** An item for each factor of a queue, with the times at which it holds. */
+  private void schedules(List<ObjectNode> items) {
+    Instant now = clock.instant();
+    caches.clusterQueues().all().stream()
+        .map(ClusterQueue::getMetadata)
+        .sorted(Comparator.comparing(ObjectMeta::getName))
+        .forEach(
+            metadata ->
+                QuotaSchedule.of(metadata.getAnnotations())
+                    .map(schedule -> schedule.upcoming(now))
+                    .orElse(List.of())
+                    .stream()
+                    .collect(
+                        Collectors.groupingBy(
+                            Interval::factor, LinkedHashMap::new, Collectors.toList()))
+                    .forEach(
+                        (factor, times) ->
+                            items.add(scheduled(metadata.getName(), factor, times))));
+  }
+
+  private static ObjectNode scheduled(String queue, BigDecimal factor, List<Interval> times) {
+    ObjectNode item =
+        JsonMappers.JSON
+            .createObjectNode()
+            .put("kind", "QuotaSchedule")
+            .put(NAME, queue)
+            .put("queue", queue)
+            .put("keeps", "quota at factor " + factor.toPlainString());
+    ArrayNode occurrences = item.putArray("occurrences");
+    times.forEach(
+        each ->
+            occurrences
+                .addObject()
+                .put("start", each.start().toString())
+                .put("end", each.end().toString()));
+    return item;
   }
 
   private static String first(ObjectNode item) {

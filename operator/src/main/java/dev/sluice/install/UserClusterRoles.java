@@ -153,6 +153,14 @@ public final class UserClusterRoles {
           .withVerbs("list")
           .endRule();
     }
+    if (kind.name().equals("clusterqueue")) {
+      // Who may read the schedules of quota may read what follows from them.
+      role.addNewRule()
+          .withApiGroups(VisibilityApi.GROUP)
+          .withResources(VisibilityApi.QUOTA_SCHEDULES)
+          .withVerbs("list")
+          .endRule();
+    }
     if (kind.hasStatus()) {
       role.addNewRule()
           .withApiGroups(kind.group())

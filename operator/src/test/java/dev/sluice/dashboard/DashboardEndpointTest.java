@@ -293,15 +293,21 @@ class DashboardEndpointTest {
   void theCalendarHasReservationsAndWindowsTheNextFirst() throws IOException {
     JsonNode read = get("admin", "cluster/calendar", "");
     assertThat(read.path("items").findValuesAsText("name"))
-        .containsExactly("course", "rack-7", "odd", "broken");
-    JsonNode course = read.at("/items/0");
+        .containsExactly("vision-train", "course", "rack-7", "odd", "broken");
+    JsonNode factor = read.at("/items/0");
+    assertThat(factor.path("kind").asText()).isEqualTo("QuotaSchedule");
+    assertThat(factor.path("keeps").asText()).isEqualTo("quota at factor 0.5");
+    assertThat(factor.path("occurrences")).hasSize(1);
+    JsonNode course = read.at("/items/1");
     assertThat(course.path("keeps").asText()).isEqualTo("8 nvidia.com/gpu of a100");
     assertThat(course.path("users").asText()).isEqualTo("course/students, class demo");
     assertThat(course.path("lend").asBoolean()).isTrue();
     assertThat(course.path("occurrences")).hasSize(2);
-    assertThat(read.at("/items/1/keeps").asText()).isEqualTo("a100-rack-7");
-    assertThat(read.at("/items/3/fault").asText()).isEqualTo("no such class");
-    assertThat(get("tenant", "cluster/calendar", "").path("error").asText())
+    assertThat(read.at("/items/2/keeps").asText()).isEqualTo("a100-rack-7");
+    assertThat(read.at("/items/4/fault").asText()).isEqualTo("no such class");
+    JsonNode refused = get("tenant", "cluster/calendar", "");
+    assertThat(refused.path("items")).isEmpty();
+    assertThat(refused.path("error").asText())
         .isEqualTo(
             "you may not list capacityreservations here; you may not list maintenancewindows here");
   }

@@ -39,6 +39,9 @@ class KubectlPluginTest {
           *"get clusterqueues.kueue.x-k8s.io batch "*conditions*) cat "$ANSWERS/clusterqueue" ;;
           *"get capacityreservations.sluice.dev"*) cat "$ANSWERS/reservations" ;;
           *"get maintenancewindows.sluice.dev"*) cat "$ANSWERS/windows" ;;
+          *"/quotaschedules?output=text"*) cat "$ANSWERS/factors" ;;
+          *"get cohorts.kueue.x-k8s.io"*) cat "$ANSWERS/cohorts" ;;
+          *"get clusterqueues.kueue.x-k8s.io -o"*) cat "$ANSWERS/clusterqueues" ;;
           *pendingworkloads*) cat "$ANSWERS/pending" ;;
           *" patch "* | "patch "* | *"delete "*) ;;
           *resourceVersion*) cat "$ANSWERS/version" ;;
@@ -233,26 +236,80 @@ class KubectlPluginTest {
         .endsWith("exit 1");
   }
 
-  @Test
-  void theCalendarIsInOrder() throws Exception {
+  private void answerCalendar() throws Exception {
     answer(
         "reservations",
-        "2026-12-01T08:00:00Z\t2026-12-01T18:00:00Z\tCapacityReservation\tdemo\tresearch: a100 cpu"
-            + " 8,\n");
+        "2026-12-01T08:00:00Z\t2026-12-01T18:00:00Z\tUpcoming\tCapacityReservation\tdemo"
+            + "\tcourse/students,class demo,\tresearch: a100 cpu 8,\tlent while unused\n"
+            + "F\tdemo\tno LocalQueue course/students of ClusterQueue research\n");
     answer(
         "windows",
-        "2026-11-05T06:00:00Z\t2026-11-05T12:00:00Z\tMaintenanceWindow\track\ta, b, \n"
-            + "2026-11-06T06:00:00Z\t2026-11-06T12:00:00Z\tMaintenanceWindow\tr7\tnodes rack=r7,"
-            + " \n");
+        "2026-11-05T06:00:00Z\t2026-11-05T12:00:00Z\tCurrent\tMaintenanceWindow\track\tnobody"
+            + "\ta, b, \t\n"
+            + "2026-11-06T06:00:00Z\t2026-11-06T12:00:00Z\tUpcoming\tMaintenanceWindow\tr7"
+            + "\tnobody\tnodes rack=r7, \t\n");
+    answer(
+        "factors",
+        "2026-11-05T08:00:00Z\t2026-11-05T18:00:00Z\tUpcoming\tquota-schedule\tbatch"
+            + "\teverybody\tClusterQueue batch: factor 0.5\n");
+  }
+
+  @Test
+  void theCalendarIsInOrder() throws Exception {
+    answerCalendar();
     assertThat(run("calendar"))
         .isEqualTo(
             """
-            START                  END                    KIND                 NAME                     KEEPS
-            2026-11-05T06:00:00Z   2026-11-05T12:00:00Z   MaintenanceWindow    rack                     a, b
-            2026-11-06T06:00:00Z   2026-11-06T12:00:00Z   MaintenanceWindow    r7                       nodes rack=r7
-            2026-12-01T08:00:00Z   2026-12-01T18:00:00Z   CapacityReservation  demo                     research: a100 cpu 8
+            START                  END                    STATE     KIND                 NAME                     FOR                      KEEPS
+            2026-11-05T06:00:00Z   2026-11-05T12:00:00Z   Current   MaintenanceWindow    rack                     nobody                   a, b
+            2026-11-05T08:00:00Z   2026-11-05T18:00:00Z   Upcoming  quota-schedule       batch                    everybody                ClusterQueue batch: factor 0.5
+            2026-11-06T06:00:00Z   2026-11-06T12:00:00Z   Upcoming  MaintenanceWindow    r7                       nobody                   nodes rack=r7
+            2026-12-01T08:00:00Z   2026-12-01T18:00:00Z   Upcoming  CapacityReservation  demo                     course/students,class demo research: a100 cpu 8, lent while unused
+            demo: no LocalQueue course/students of ClusterQueue research
             exit 0\
             """);
+  }
+
+  @Test
+  void whatCannotBeReadIsNotAnEmptyCalendarOrTree() throws Exception {
+    answerCalendar();
+    for (String forbidden : List.of("reservations", "windows", "factors")) {
+      Files.delete(directory.resolve(forbidden));
+      assertThat(run("calendar"))
+          .as(forbidden)
+          .contains("No such file", "START")
+          .endsWith("exit 1");
+      answerCalendar();
+    }
+    answer("cohorts", "C all \nC team all\n");
+    answer("clusterqueues", "Q batch team 2 1\n");
+    assertThat(run("tree"))
+        .isEqualTo("cohort all\n  cohort team\n    batch: 2 pending, 1 admitted\nexit 0");
+    Files.delete(directory.resolve("clusterqueues"));
+    assertThat(run("tree")).contains("cohort team").endsWith("exit 1");
+    assertThat(run("top")).endsWith("exit 1");
+    answer("clusterqueues", "");
+    Files.delete(directory.resolve("cohorts"));
+    assertThat(run("tree")).endsWith("exit 1");
+  }
+
+  @Test
+  void topTellsTheFactorThatHolds() throws Exception {
+    answer(
+        "clusterqueues",
+        """
+        Q batch 2 1
+        N batch a100 cpu 100
+        F batch quota is at factor 0.5 until 2026-01-05T17:00:00Z
+        U batch a100 cpu 40 0
+        Q other 0 0
+        N other a100 cpu 7
+        """);
+    assertThat(run("top"))
+        .containsPattern("RESOURCE +NOMINAL +FACTOR +RESERVED +BORROWED\n")
+        .containsPattern("batch +2 +1 +a100 +cpu +100 +0.5 +40 +0\n")
+        .containsPattern("other +0 +0 +a100 +cpu +7 +1 +0 +0\n")
+        .endsWith("exit 0");
   }
 
   @Test

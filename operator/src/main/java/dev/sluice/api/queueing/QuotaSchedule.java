@@ -52,6 +52,10 @@ public final class QuotaSchedule {
   /** A row may lie in an hour that is left out once in these. */
   private static final int WEEKS_AHEAD = 3;
 
+  private static final int MOST_INTERVALS = 16;
+  private static final Duration BEHIND = Duration.ofDays(7);
+  private static final Duration AHEAD = Duration.ofDays(14);
+
   private static final BigDecimal MOST = BigDecimal.valueOf(100);
   private static final Pattern FACTOR = Pattern.compile("\\d{1,3}(\\.\\d{1,3})?");
   private static final Pattern TIMES = Pattern.compile("(\\d\\d):([0-5]\\d)-(\\d\\d):([0-5]\\d)");
@@ -80,6 +84,14 @@ public final class QuotaSchedule {
       return "at factor " + factor.toPlainString() + until.map(end -> " until " + end).orElse("");
     }
   }
+
+  /**
+   * A time in which a factor other than 1 holds.
+   *
+   * @param start when it begins, or when that was looked for: a week ago
+   * @param end when it is over, or how far is looked: two weeks ahead
+   */
+  public record Interval(Instant start, Instant end, BigDecimal factor) {}
 
   /** A row: the minutes of the week that it covers, as pairs of begin and end. */
   private record Row(String text, List<int[]> spans, BigDecimal factor) {}
@@ -248,6 +260,35 @@ public final class QuotaSchedule {
     LocalDateTime local = LocalDateTime.ofInstant(instant, zone);
     int minute = (local.getDayOfWeek().getValue() - 1) * DAY + local.get(ChronoField.MINUTE_OF_DAY);
     return factors.floorEntry(minute).getValue();
+  }
+
+  /**
+   * The present and the next times in which another factor than 1 holds, in order: those of the
+   * next two weeks, {@value #MOST_INTERVALS} at most.
+   */
+  public List<Interval> upcoming(Instant now) {
+    Instant today = now.truncatedTo(ChronoUnit.DAYS);
+    Instant from = today.minus(BEHIND);
+    Instant to = today.plus(AHEAD);
+    List<Interval> upcoming = new ArrayList<>();
+    NavigableSet<Instant> changes = new TreeSet<>(changes(from).subSet(from, true, to, true));
+    changes.add(to);
+    Instant start = from;
+    BigDecimal factor = factor(from);
+    for (Instant change : changes) {
+      BigDecimal next = factor(change);
+      if (!change.equals(to) && next.compareTo(factor) == 0) {
+        continue;
+      }
+      if (change.isAfter(now)
+          && factor.compareTo(BigDecimal.ONE) != 0
+          && upcoming.size() < MOST_INTERVALS) {
+        upcoming.add(new Interval(start, change, factor));
+      }
+      start = change;
+      factor = next;
+    }
+    return upcoming;
   }
 
   /** The greatest factor of a week. */

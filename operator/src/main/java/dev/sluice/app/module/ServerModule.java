@@ -6,6 +6,7 @@ import dev.sluice.api.config.FeatureGate;
 import dev.sluice.api.conversion.ConversionWebhook;
 import dev.sluice.api.conversion.HubConverter;
 import dev.sluice.api.queueing.QuotaSchedule.CurrentFactor;
+import dev.sluice.api.queueing.QuotaSchedule.Interval;
 import dev.sluice.core.engine.SchedulerQueries;
 import dev.sluice.metrics.MetricsScrape;
 import dev.sluice.metrics.ReviewMetrics;
@@ -22,6 +23,7 @@ import dev.sluice.server.endpoints.HealthEndpoint;
 import dev.sluice.server.endpoints.JavaProfiles;
 import dev.sluice.server.endpoints.MetricsEndpoint;
 import dev.sluice.server.endpoints.ProfileEndpoint;
+import dev.sluice.server.endpoints.QuotaScheduleEndpoint;
 import dev.sluice.server.endpoints.SimulationEndpoint;
 import dev.sluice.server.endpoints.UsageEndpoint;
 import dev.sluice.server.endpoints.VisibilityEndpoint;
@@ -44,10 +46,13 @@ import java.nio.file.Path;
 import java.security.GeneralSecurityException;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.SortedMap;
 import java.util.function.Function;
+import java.util.function.Supplier;
 
 /** What the operator serves: webhooks, health, metrics, the visibility API, and explanations. */
 public final class ServerModule implements OperatorModule {
@@ -71,6 +76,7 @@ public final class ServerModule implements OperatorModule {
   private final List<HealthEndpoint.Check> readiness = new ArrayList<>();
   private Optional<LedgerModule> ledger = Optional.empty();
   private Function<String, Optional<CurrentFactor>> quotas = queue -> Optional.empty();
+  private Supplier<SortedMap<String, List<Interval>>> factors = Collections::emptySortedMap;
   private volatile int webhookPort;
 
   /**
@@ -110,9 +116,10 @@ public final class ServerModule implements OperatorModule {
     ledger = Optional.of(ledgerModule);
   }
 
-  /** Tells in explanations what quota by time of day is; to be called before the start. */
+  /** Tells what quota by time of day is, and will be; to be called before the start. */
   public void tell(CachedQuotaSchedules schedules) {
     quotas = schedules::of;
+    factors = schedules::upcoming;
   }
 
   /** Adds a check of liveness; to be called before the start. */
@@ -215,8 +222,13 @@ public final class ServerModule implements OperatorModule {
                 new ManifestReview(reviews, reviewed),
                 simulations.jobSimulator(),
                 simulations.requestBudget(),
-                new VisibilityEndpoint(
-                    users, access, workloads, queries, runTimes.queueStarts(), explanations))
+                new QuotaScheduleEndpoint(
+                    users,
+                    access,
+                    factors,
+                    context.clock(),
+                    new VisibilityEndpoint(
+                        users, access, workloads, queries, runTimes.queueStarts(), explanations)))
             : explanations;
     HttpHandler handler =
         ledger

@@ -10,9 +10,12 @@ import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.SortedMap;
+import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 
@@ -73,6 +76,14 @@ public final class CachedQuotaSchedules implements AutoCloseable {
     Map<String, BigDecimal> factors = new HashMap<>();
     followed.forEach((name, each) -> factors.put(name, each.schedule().factor(now)));
     return factors;
+  }
+
+  /** The times at which another factor than 1 holds, by ClusterQueue: now and in two weeks. */
+  public SortedMap<String, List<QuotaSchedule.Interval>> upcoming() {
+    Instant now = clock.instant();
+    SortedMap<String, List<QuotaSchedule.Interval>> upcoming = new TreeMap<>();
+    followed.forEach((name, each) -> upcoming.put(name, each.schedule().upcoming(now)));
+    return upcoming;
   }
 
   private void changed(@Nullable ClusterQueue before, @Nullable ClusterQueue after) {

@@ -38,6 +38,12 @@ public final class VisibilityApi {
    */
   public static final String USAGE = "usage";
 
+  /**
+   * The resource that says when quota is at another factor than 1. It is not of the API and not
+   * discovered.
+   */
+  public static final String QUOTA_SCHEDULES = "quotaschedules";
+
   /** The parameter of a query that asks for expected starts. */
   public static final String ESTIMATES = "estimates";
 

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.sluice.api.queueing.QuotaSchedule.CurrentFactor;
+import dev.sluice.api.queueing.QuotaSchedule.Interval;
 import java.math.BigDecimal;
 import java.time.Duration;
 import java.time.Instant;
@@ -167,5 +168,28 @@ class QuotaScheduleTest {
         .isEqualTo("at factor 0.5 until 2026-01-05T17:00:00Z");
     assertThat(QuotaSchedule.parse("Mon-Sun 20").at(Instant.EPOCH).text())
         .isEqualTo("at factor 20");
+  }
+
+  @Test
+  void whatComesNext() {
+    Instant now = Instant.parse("2026-01-05T10:00:00Z"); // a Monday
+    assertThat(QuotaSchedule.parse("Mon,Tue 08:00-18:00 0.5; Sat,Sun 2").upcoming(now))
+        .startsWith(
+            interval("2026-01-05T08:00:00Z", "2026-01-05T18:00:00Z", "0.5"),
+            interval("2026-01-06T08:00:00Z", "2026-01-06T18:00:00Z", "0.5"),
+            interval("2026-01-10T00:00:00Z", "2026-01-12T00:00:00Z", "2"))
+        .endsWith(interval("2026-01-17T00:00:00Z", "2026-01-19T00:00:00Z", "2"))
+        .hasSize(6);
+    assertThat(QuotaSchedule.parse("Mon-Sun 0.5").upcoming(now))
+        .as("without an end")
+        .containsExactly(interval("2025-12-29T00:00:00Z", "2026-01-19T00:00:00Z", "0.5"));
+    assertThat(QuotaSchedule.parse("Mon-Sun 1").upcoming(now)).isEmpty();
+    assertThat(QuotaSchedule.parse("06:00-07:00 0; 08:00-09:00 3").upcoming(now)).hasSize(16);
+    assertThat(QuotaSchedule.parse("Mon-Sun 0.5").greatest()).isEqualByComparingTo("0.5");
+    assertThat(QuotaSchedule.parse("Mon 0.5").greatest()).isEqualByComparingTo("1");
+  }
+
+  private static Interval interval(String start, String end, String factor) {
+    return new Interval(Instant.parse(start), Instant.parse(end), new BigDecimal(factor));
   }
 }
