@@ -99,6 +99,9 @@ class DashboardPagesIT {
           browser.evaluate("location.hash = '#/queue/vision-train'");
           browser.awaitText("Planned");
           browser.await("document.querySelectorAll('.plan-row svg .plan-range').length > 1");
+          browser.await("document.querySelectorAll('.plan-promise').length === 2");
+          browser.await("document.querySelectorAll('.plan-promise.late').length === 1");
+          browser.awaitText("back-fills behind 2 planned starts, a run without a limit waits");
           browser.await("document.querySelector('.rows a.row .starts')");
           browser.awaitText("in 59 min");
           assertThat(browser.evaluate("document.documentElement.scrollWidth").asInt())
@@ -117,6 +120,14 @@ class DashboardPagesIT {
       browser.evaluate("document.querySelector('a.plan-row').click()");
       browser.awaitText("Expected start");
       browser.awaitText("by learned run times");
+      browser.awaitText("planned to start by ");
+      browser.awaitText("Planned start");
+      browser.evaluate("history.back()");
+      browser.awaitText("back-fills behind");
+      browser.evaluate("document.querySelectorAll('a.plan-row')[2].click()");
+      browser.awaitText("may run before it if it starts by");
+      browser.awaitText("Comes first: team-a/job-");
+      browser.picture(IMAGES.resolve("dashboard-planned-start.png"));
       assertThat(browser.complaints()).isEmpty();
     }
   }
@@ -154,7 +165,9 @@ class DashboardPagesIT {
       browser.await("document.querySelectorAll('.kept-maintenance').length === 1");
       assertThat(browser.text())
           .contains("course/students, class demo", "lent while unused", "nobody")
-          .contains("broken keeps nothing: no such class");
+          .contains("broken: no such class", "quota at factor 0.5", "everybody");
+      browser.await("document.querySelectorAll('.kept-quota').length === 1");
+      browser.picture(IMAGES.resolve("dashboard-calendar.png"));
 
       browser.evaluate("sessionStorage.clear()");
       logIn(browser, dashboard, "tenant");

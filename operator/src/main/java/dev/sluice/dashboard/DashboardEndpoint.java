@@ -8,6 +8,7 @@ import dev.sluice.core.engine.LocalQueueView;
 import dev.sluice.core.engine.PendingPosition;
 import dev.sluice.core.engine.SchedulerQueries.PendingReport;
 import dev.sluice.core.model.LocalQueueId;
+import dev.sluice.core.model.PlannedStart;
 import dev.sluice.dashboard.ChangeFeed.Audience;
 import dev.sluice.dashboard.DashboardSources.WorkerCluster;
 import dev.sluice.dashboard.Viewer.Kind;
@@ -332,6 +333,9 @@ public final class DashboardEndpoint implements HttpHandler {
             sources.engine().pendingInClusterQueue(clusterQueue, 0, PLANNED),
             QUERY_TIMEOUT,
             "the pending Workloads of a queue");
+    List<PlannedStart> planned =
+        EngineAnswer.await(
+            sources.engine().plannedStarts(clusterQueue), QUERY_TIMEOUT, "what is planned");
     return positions
         .map(
             found ->
@@ -342,6 +346,7 @@ public final class DashboardEndpoint implements HttpHandler {
                             found.isEmpty()
                                 ? Map.of()
                                 : sources.starts().apply(clusterQueue, STARTS_TIMEOUT),
+                            planned,
                             viewer.namespaces(Kind.WORKLOADS),
                             sources.clock().instant())))
         .orElseGet(() -> failure(404, "the queue does not exist"));

@@ -3,6 +3,7 @@ package dev.sluice.dashboard;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.sluice.api.json.JsonMappers;
+import dev.sluice.api.queueing.QueueAnnotations;
 import dev.sluice.api.queueing.QuotaSchedule;
 import dev.sluice.api.v1beta2.ClusterQueue.QueueingStrategy;
 import dev.sluice.core.engine.ClusterQueueView;
@@ -104,6 +105,7 @@ final class OverviewDocument {
                         : "BestEffortFIFO");
               }
             });
+    backfill(node, queue.name());
     quotaFactor(node, queue.name());
     problems(node, queue.problems());
     node.put("pending", queue.pendingActive() + queue.pendingInadmissible())
@@ -117,6 +119,29 @@ final class OverviewDocument {
         .forEach(
             pair ->
                 describe(usage.addObject(), pair, loans.ofClusterQueue(queue.name(), pair), true));
+  }
+
+  /** How many Workloads have a planned start, where others may start before them. */
+  private void backfill(ObjectNode node, String queue) {
+    sources
+        .caches()
+        .clusterQueues()
+        .find(queue)
+        .flatMap(
+            object ->
+                QueueAnnotations.ofClusterQueue(object.getMetadata().getAnnotations())
+                    .rules()
+                    .backfill())
+        .ifPresent(
+            rules -> {
+              String unknown =
+                  switch (rules.unknown()) {
+                    case REFUSE -> "Refuse";
+                    case USE_LIMIT -> "UseLimit";
+                    case USE_LEARNED -> "UseLearned";
+                  };
+              node.putObject("backfill").put("depth", rules.depth()).put("unknownRunTime", unknown);
+            });
   }
 
   /** What the amounts are multiplied by at this time of day, and until when. */

@@ -3,9 +3,11 @@ package dev.sluice.dashboard;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.sluice.api.json.JsonMappers;
+import dev.sluice.core.engine.SchedulerQueries.BackfillReport;
 import dev.sluice.core.engine.SchedulerQueries.Holder;
 import dev.sluice.core.engine.SchedulerQueries.PendingReport;
 import dev.sluice.forecast.starts.StartEstimate;
+import dev.sluice.visibility.BackfillText;
 import dev.sluice.visibility.ExplanationText;
 import dev.sluice.workload.record.CachedWorkload;
 import dev.sluice.workload.record.CachedWorkload.Assignment;
@@ -88,6 +90,9 @@ final class WorkloadDocument {
         known -> {
           ObjectNode node = document.putObject("waiting");
           explain(node, known, namespaces);
+          known
+              .backfill()
+              .ifPresent(backfill -> plan(node.putObject("plan"), backfill, namespaces));
           start.ifPresent(estimate -> StartsDocument.describe(node, estimate));
         });
     return document;
@@ -200,6 +205,27 @@ final class WorkloadDocument {
                     .put("what", moment.what())
                     .put("reason", moment.reason())
                     .put("message", moment.message()));
+  }
+
+  /** What is planned for it, and whether it may start before others; hidden ones aren't named. */
+  private static void plan(ObjectNode node, BackfillReport report, Predicate<String> namespaces) {
+    BackfillReport shown =
+        new BackfillReport(
+            report.own(),
+            report.first().filter(first -> namespaces.test(first.id().namespace())),
+            report.bound(),
+            report.needsBound());
+    node.put("text", BackfillText.line(shown));
+    shown.own().ifPresent(own -> StartsDocument.plan(node, own));
+    shown
+        .first()
+        .ifPresent(
+            first ->
+                node.putObject("behind")
+                    .put("namespace", first.id().namespace())
+                    .put("name", first.id().name())
+                    .put("plannedStart", first.at().toString()));
+    shown.startsBeforeUntil().ifPresent(until -> node.put("startsBeforeUntil", until.toString()));
   }
 
   private void explain(ObjectNode node, PendingReport waiting, Predicate<String> namespaces) {

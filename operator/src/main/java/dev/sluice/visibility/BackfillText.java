@@ -8,12 +8,12 @@ import java.util.Optional;
 import java.util.stream.Collectors;
 
 /** What back-fill means to a pending Workload, in words (docs/backfill.md#what-is-shown). */
-final class BackfillText {
+public final class BackfillText {
 
   private BackfillText() {}
 
   /** The line that {@code explain} shows. */
-  static String line(BackfillReport report) {
+  public static String line(BackfillReport report) {
     String own = report.own().map(BackfillText::planned).orElse("no start is planned");
     return own + report.first().map(first -> behind(first, report)).orElse("");
   }

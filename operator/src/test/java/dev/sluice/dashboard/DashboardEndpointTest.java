@@ -164,6 +164,27 @@ class DashboardEndpointTest {
             "");
     assertThat(one.at("/waiting/start")).isEqualTo(start);
 
+    assertThat(plan.at("/items/0/plan").has("lateBy")).isFalse();
+    assertThat(plan.at("/items/1/plan/lateBy/0").asText()).isEqualTo("RunBeyondBound");
+    assertThat(plan.at("/items/2").has("plan")).isFalse();
+    assertThat(one.at("/waiting/plan/plannedStart"))
+        .isEqualTo(plan.at("/items/0/plan/plannedStart"));
+    assertThat(one.at("/waiting/plan/text").asText()).startsWith("planned to start by");
+
+    JsonNode third = get("admin", "workloads/team-a/" + last.path("name").asText(), "");
+    assertThat(third.at("/waiting/plan/behind/name")).isEqualTo(plan.at("/items/0/name"));
+    assertThat(third.at("/waiting/plan/startsBeforeUntil").asText()).isNotEmpty();
+    assertThat(third.at("/waiting/plan/text").asText()).contains("may run before it if it starts");
+    JsonNode queue =
+        get("admin", "overview", "")
+            .path("clusterQueues")
+            .valueStream()
+            .filter(each -> each.path("name").asText().equals("vision-train"))
+            .findFirst()
+            .orElseThrow();
+    assertThat(queue.path("backfill").toString())
+        .isEqualTo("{\"depth\":2,\"unknownRunTime\":\"Refuse\"}");
+
     assertThat(answer("GET", "/api/v1/starts/clusterqueues/none", "", "admin").status())
         .isEqualTo(404);
     assertThat(answer("GET", "/api/v1/starts/clusterqueues/vision-train", "", "tenant").status())
@@ -310,6 +331,18 @@ class DashboardEndpointTest {
     assertThat(refused.path("error").asText())
         .isEqualTo(
             "you may not list capacityreservations here; you may not list maintenancewindows here");
+  }
+
+  @Test
+  void whoComesFirstIsNamedOnlyToWhoMaySeeIt() throws IOException {
+    dashboard.addFirst("team-b", "job-first");
+    String second =
+        get("admin", "starts/clusterqueues/vision-train", "").at("/items/1/name").asText();
+    assertThat(get("admin", "workloads/team-a/" + second, "").at("/waiting/plan/behind/name"))
+        .hasToString("\"job-first\"");
+    JsonNode plan = get("tenant", "workloads/team-a/" + second, "").at("/waiting/plan");
+    assertThat(plan.path("text").asText()).startsWith("planned to start by");
+    assertThat(plan.toString()).doesNotContain("job-first", "behind");
   }
 
   @Test

@@ -94,7 +94,9 @@ final class PlayedDashboard implements AutoCloseable {
                 """
                 metadata:
                   name: vision-train
-                  annotations: {sluice.dev/quota-schedule: Mon-Sun 0.5}
+                  annotations:
+                    sluice.dev/quota-schedule: Mon-Sun 0.5
+                    sluice.dev/backfill: Depth(2)
                 spec:
                   queueingStrategy: StrictFIFO
                   preemption: {reclaimWithinCohort: Any, withinClusterQueue: LowerPriority}
@@ -134,6 +136,11 @@ final class PlayedDashboard implements AutoCloseable {
   void addMisconfigured(String namespace, String name) {
     scheduler.addMisconfigured(namespace, name);
     feed.changed(null, scheduler.get(namespace, name).orElseThrow());
+  }
+
+  /** A further Workload, pending before all others. */
+  void addFirst(String namespace, String name) {
+    scheduler.addFirst(namespace, name);
   }
 
   /** A Workload is created that budget {@code team-vision} holds. */

@@ -14,6 +14,7 @@ import dev.sluice.core.model.FlavorRejection;
 import dev.sluice.core.model.FlavorResource;
 import dev.sluice.core.model.LocalQueueId;
 import dev.sluice.core.model.PendingReason;
+import dev.sluice.core.model.PlannedStart;
 import dev.sluice.core.model.ResourceAmounts;
 import dev.sluice.core.model.WorkloadId;
 import dev.sluice.core.topology.TopologyView;
@@ -21,6 +22,7 @@ import dev.sluice.forecast.starts.StartEstimate;
 import dev.sluice.workload.record.CachedWorkload;
 import dev.sluice.workload.record.CachedWorkload.Condition;
 import dev.sluice.workload.record.WorkloadLister;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -66,6 +68,11 @@ final class PlayedScheduler implements SchedulerViews, SchedulerQueries, Workloa
   /** A further Workload, pending, that is created now. */
   void add(String namespace, String name) {
     put(workload(namespace, name, "vision-train", now, 100, State.PENDING));
+  }
+
+  /** A further Workload, pending before all others. */
+  void addFirst(String namespace, String name) {
+    put(workload(namespace, name, "vision-train", Instant.EPOCH, 100, State.PENDING));
   }
 
   /** A further Workload, whose LocalQueue doesn't exist. */
@@ -437,7 +444,43 @@ final class PlayedScheduler implements SchedulerViews, SchedulerQueries, Workloa
                         new WorkloadId("2", "team-b", "job-evaluate-00001"),
                         "vision-train",
                         gpus,
-                        4)))));
+                        4)),
+                Optional.empty(),
+                backfill(id, workload.spec().queueName()))));
+  }
+
+  /** The first two have planned starts, of which the second is late. */
+  private List<PlannedStart> planned(String clusterQueue) {
+    List<CachedWorkload> waiting =
+        clusterQueue.equals("vision-train") ? pending(clusterQueue) : List.of();
+    List<PlannedStart> planned = new ArrayList<>();
+    for (int i = 0; i < Math.min(2, waiting.size()); i++) {
+      Instant promised = now.plusSeconds(3_600L * (i + 2));
+      planned.add(
+          new PlannedStart(
+              waiting.get(i).id(),
+              promised.plusSeconds(60L * i),
+              promised,
+              i == 0 ? List.of() : List.of(PlannedStart.LateCause.RUN_BEYOND_BOUND)));
+    }
+    return planned;
+  }
+
+  @Override
+  public CompletableFuture<List<PlannedStart>> plannedStarts(String clusterQueue) {
+    return CompletableFuture.completedFuture(planned(clusterQueue));
+  }
+
+  private Optional<BackfillReport> backfill(WorkloadId id, String clusterQueue) {
+    List<PlannedStart> planned = planned(clusterQueue);
+    return planned.isEmpty()
+        ? Optional.empty()
+        : Optional.of(
+            new BackfillReport(
+                planned.stream().filter(each -> each.id().equals(id)).findFirst(),
+                Optional.of(planned.getFirst()).filter(first -> !first.id().equals(id)),
+                Optional.of(Duration.ofHours(1)),
+                true));
   }
 
   @Override

@@ -6,6 +6,7 @@ import dev.sluice.core.engine.SchedulerQueries;
 import dev.sluice.core.engine.SchedulerViews;
 import dev.sluice.core.model.Explanation.PendingExplanation;
 import dev.sluice.core.model.LocalQueueId;
+import dev.sluice.core.model.PlannedStart;
 import dev.sluice.core.model.WorkloadId;
 import dev.sluice.core.topology.TopologyView;
 import dev.sluice.server.http.OverBudgetException;
@@ -266,6 +267,11 @@ public final class SharedPositions implements SchedulerQueries {
   @Override
   public CompletableFuture<Optional<TopologyView>> topology(String flavor) {
     return submit(() -> engine.topology(flavor));
+  }
+
+  @Override
+  public CompletableFuture<List<PlannedStart>> plannedStarts(String clusterQueue) {
+    return submit(() -> engine.plannedStarts(clusterQueue));
   }
 
   @Override

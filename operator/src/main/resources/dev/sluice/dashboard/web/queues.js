@@ -32,6 +32,13 @@ const state = queue => queue.problems
   ? h('span.badge.inactive', {title: queue.problems[0].message}, queue.problems[0].reason)
   : h('span.badge.admitted', {}, 'Active');
 
+/** Runs without a limit, in words. */
+const UNBOUNDED = {Refuse: 'a run without a limit waits', UseLimit: 'bound by the longest run of the queue', UseLearned: 'bound by what was learned'};
+
+/** Who starts before the head that doesn't fit; null where nobody does. */
+const backfill = queue => queue.backfill == null ? null
+  : `back-fills behind ${queue.backfill.depth === 1 ? 'the head' : `${queue.backfill.depth} planned starts`}, ${UNBOUNDED[queue.backfill.unknownRunTime]}`;
+
 /** What quota by time of day is multiplied by; null without a schedule. */
 const factor = queue => queue.quotaFactor == null ? null
   : `quota × ${queue.quotaFactor}${queue.quotaFactorUntil ? ` until ${moment(queue.quotaFactorUntil)}` : ''}`;
@@ -67,7 +74,7 @@ export function queuesPage({app, query}) {
                 h('tbody', {}, cluster.map(queue => h('tr', {key: queue.name},
                     h('td', {}, queueLink(queue.name), factor(queue) && h('small', {}, factor(queue))),
                     h('td.less', {}, queue.cohort ?? '–'),
-                    h('td.less', {}, queue.strategy ?? ''),
+                    h('td.less', {}, queue.strategy ?? '', backfill(queue) && h('small', {}, backfill(queue))),
                     h('td', {}, state(queue)),
                     numbers(queue)))))) : empty('No ClusterQueue', '')),
         section('LocalQueues', count(local.length),
@@ -161,7 +168,7 @@ export function queuePage({app, parts: [name]}) {
         h('div.page-head', {},
             h('p.crumbs', {}, h('a', {href: '#/'}, 'Cohorts'), ancestors.map(each => [' / ', each])),
             h('h1', {}, name, state(queue)),
-            h('p.note', {}, [queue.strategy, factor(queue)].filter(each => each).join(' · '))),
+            h('p.note', {}, [queue.strategy, backfill(queue), factor(queue)].filter(each => each).join(' · '))),
         problems(queue.problems),
         h('div.figures-strip', {},
             figure(queue.pending, 'Pending'),
@@ -173,7 +180,9 @@ export function queuePage({app, parts: [name]}) {
                 `#/workloads?state=admitted&clusterQueue=${encodeURIComponent(name)}`)),
         section('Quota', null, h('div.quotas', {}, queue.usage.map(usage => quotaLine(usage)))),
         plan?.items.length > 0 && section('Planned',
-            'when pending Workloads are expected to start, if no job arrives', timeLine(plan)),
+            'when pending Workloads are expected to start, if no job arrives'
+              + (plan.items.some(item => item.plan) ? '; a mark is the planned start, the latest that is promised' : ''),
+            timeLine(plan)),
         section('Pending', 'in the order in which they are tried', h('div.rows', {'data-keep': `pending-${name}`})),
         local.length > 0 && section('LocalQueues', count(local.length), localQueueTable(local, false)),
         plots && section('The last hours', 'use, with the nominal quota as a line, and Workloads that waited', plots),

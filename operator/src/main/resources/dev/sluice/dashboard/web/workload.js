@@ -31,6 +31,15 @@ function waits(data) {
           fact('Position in ClusterQueue', String(waiting.positionInClusterQueue + 1)),
           fact('Position in LocalQueue', String(waiting.positionInLocalQueue + 1)),
           fact('Priority', String(waiting.priority))),
+      waiting?.plan && [
+        h('p.start', {}, waiting.plan.text),
+        h('dl.facts', {},
+            waiting.plan.plannedStart && fact('Planned start', moment(waiting.plan.plannedStart)),
+            waiting.plan.promised && fact('Promised', moment(waiting.plan.promised)),
+            waiting.plan.lateBy && fact('Later by', waiting.plan.lateBy.join(', ')),
+            waiting.plan.startsBeforeUntil && fact('May start before it until', moment(waiting.plan.startsBeforeUntil))),
+        waiting.plan.behind && h('p', {}, 'Comes first: ', workloadLink(waiting.plan.behind)),
+      ],
       waiting?.start && [
         h('p.start', {}, waiting.start.text),
         waiting.start.expected && h('dl.facts', {},

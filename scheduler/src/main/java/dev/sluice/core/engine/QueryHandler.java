@@ -154,6 +154,11 @@ public final class QueryHandler {
             backfill(id, clusterQueue)));
   }
 
+  /** The planned starts of a ClusterQueue, in queue order. */
+  public List<PlannedStart> plannedStarts(String clusterQueue) {
+    return List.copyOf(plannedStarts.of(clusterQueue));
+  }
+
   private Optional<BackfillReport> backfill(WorkloadId id, String clusterQueue) {
     BackfillRules rules = BackfillPass.rulesOf(specRegistry.cacheOf(clusterQueue));
     if (rules == null) {

@@ -42,6 +42,14 @@ public interface SchedulerQueries {
   }
 
   /**
+   * The planned starts of a ClusterQueue, in queue order; none without back-fill
+   * (docs/backfill.md#planned-starts).
+   */
+  default CompletableFuture<List<PlannedStart>> plannedStarts(String clusterQueue) {
+    return CompletableFuture.completedFuture(List.of());
+  }
+
+  /**
    * Up to {@code max} explanations that were not reported yet, oldest change first. Each
    * explanation is returned once; if it is not written, the Workload's next explanation is returned
    * when the explanation changes.

@@ -5,6 +5,7 @@ import dev.sluice.core.model.CycleStatistics;
 import dev.sluice.core.model.Decision;
 import dev.sluice.core.model.Explanation.PendingExplanation;
 import dev.sluice.core.model.LocalQueueId;
+import dev.sluice.core.model.PlannedStart;
 import dev.sluice.core.model.SchedulerEvent;
 import dev.sluice.core.model.SchedulerEvent.ReservedCapacity;
 import dev.sluice.core.model.WorkloadId;
@@ -308,6 +309,11 @@ public final class SchedulerThread implements SchedulerEventSink, SchedulerQueri
   @Override
   public CompletableFuture<Optional<TopologyView>> topology(String flavor) {
     return submitQuery(state -> state.queries().topology(flavor));
+  }
+
+  @Override
+  public CompletableFuture<List<PlannedStart>> plannedStarts(String clusterQueue) {
+    return submitQuery(state -> state.queries().plannedStarts(clusterQueue));
   }
 
   @Override
