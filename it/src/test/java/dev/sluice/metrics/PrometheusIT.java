@@ -17,6 +17,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.SecureRandom;
 import java.time.Duration;
+import java.time.Instant;
 import java.time.ZoneOffset;
 import java.time.ZonedDateTime;
 import java.util.ArrayList;
@@ -123,10 +124,14 @@ class PrometheusIT {
       awaitTarget();
       letNobodyLead();
       runAJob();
+      JobExplanation explanation =
+          new JobExplanation(cluster, settings.visibilityPort(), directory);
+      Instant promised = promiseAStart(explanation);
       slowDown();
       createTroubledQueues();
       preempt();
-      expectAStart(new JobExplanation(cluster, settings.visibilityPort(), directory));
+      expectAStart(explanation);
+      startLate(promised);
       awaitFiring("SluiceMemoryNearLimit");
       takeAwayTheRole();
       takeAwayTheDisk(directory.resolve("journal"));
@@ -252,6 +257,69 @@ class PrometheusIT {
     explanation.await("next", "starts in about");
     deleteJob("urgent");
     jobs.awaitCondition(QueuedJobs.WORKLOAD, workloadOf("next"), "PodsReady", "True");
+  }
+
+  /**
+   * The head of a queue with back-fill is promised a start, another Job starts before it, and an
+   * urgent one comes that a rule keeps from preempting.
+   *
+   * @return after the promised start
+   */
+  private Instant promiseAStart(JobExplanation explanation) {
+    cluster.applyText(
+        """
+        apiVersion: sluice.dev/v1alpha1
+        kind: MaintenanceWindow
+        metadata: {name: "far-${suffix}"}
+        spec:
+          flavors: ["none-${suffix}"]
+          start: "2099-12-05T06:00:00Z"
+          end: "2099-12-05T12:00:00Z"
+        ---
+        apiVersion: kueue.x-k8s.io/v1beta2
+        kind: ClusterQueue
+        metadata:
+          name: "promises-${suffix}"
+          annotations:
+            sluice.dev/backfill: HeadOnly
+            sluice.dev/min-run-time: 1h
+            sluice.dev/quota-schedule: Mon-Sun 1
+        spec:
+          namespaceSelector: {}
+          queueingStrategy: StrictFIFO
+          preemption: {withinClusterQueue: LowerPriority}
+          resourceGroups:
+          - coveredResources: [cpu]
+            flavors: [{name: "f-${suffix}", resources: [{name: cpu, nominalQuota: "3"}]}]
+        ---
+        apiVersion: kueue.x-k8s.io/v1beta2
+        kind: LocalQueue
+        metadata: {name: promises, namespace: "${namespace}"}
+        spec: {clusterQueue: "promises-${suffix}"}
+        """);
+    submit("bounded", "promises", 2, ", kueue.x-k8s.io/max-exec-time-seconds: \"40\"");
+    jobs.awaitCondition(QueuedJobs.WORKLOAD, workloadOf("bounded"), "PodsReady", "True");
+    // a minute and a second beyond the limit, and what the reservation came before this
+    Instant promised = Instant.now().plusSeconds(40 + 62);
+    submit("head", "promises", 2, LIMITED);
+    explanation.await("head", "planned to start by");
+    submit("filler", "promises", 1, LIMITED);
+    jobs.awaitCondition(QueuedJobs.WORKLOAD, workloadOf("filler"), "PodsReady", "True");
+    submit(
+        "hurried",
+        "promises",
+        2,
+        ", kueue.x-k8s.io/priority-class: \"urgent-${suffix}\"" + LIMITED);
+    return promised;
+  }
+
+  /** The urgent Job goes when the promised start has passed. */
+  private void startLate(Instant promised) {
+    jobs.awaitCondition(QueuedJobs.WORKLOAD, workloadOf("hurried"), "PodsReady", "True");
+    await("what was promised").atMost(LIMIT).until(() -> Instant.now().isAfter(promised));
+    deleteJob("hurried");
+    jobs.awaitCondition(QueuedJobs.WORKLOAD, workloadOf("head"), "PodsReady", "True");
+    awaitFiring("SluicePlannedStartsLate " + cluster.name("promises"));
   }
 
   private void deleteJob(String name) {
@@ -398,23 +466,28 @@ class PrometheusIT {
 
   /** A Job with two pods of one CPU each. */
   private void submit(String name, String labels) {
+    submit(name, "day", 2, labels);
+  }
+
+  /** A Job with so many pods of one CPU each. */
+  private void submit(String name, String queue, int pods, String labels) {
     cluster.applyText(
         """
         apiVersion: batch/v1
         kind: Job
         metadata:
           name: %s
-          labels: {kueue.x-k8s.io/queue-name: day%s}
+          labels: {kueue.x-k8s.io/queue-name: %s%s}
         spec:
-          parallelism: 2
-          completions: 2
+          parallelism: %4$d
+          completions: %4$d
           template:
             metadata: {annotations: {sluice.dev/run-for: "30m"}}
             spec:
               restartPolicy: Never
               containers: [{name: main, image: none, resources: {requests: {cpu: "1"}}}]
         """
-            .formatted(name, labels));
+            .formatted(name, queue, labels, pods));
   }
 
   private String workloadOf(String job) {
