@@ -6,11 +6,13 @@ import dev.sluice.core.model.LocalQueueId;
 import dev.sluice.kube.leader.ReplicaRole;
 import dev.sluice.workload.record.CachedWorkload;
 import dev.sluice.workload.record.CachedWorkload.Condition;
+import dev.sluice.workload.record.CachedWorkload.EvictionCount;
 import dev.sluice.workload.record.WorkloadListener;
 import dev.sluice.workload.status.PodsReady;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
+import java.util.List;
 import java.util.Optional;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -80,10 +82,13 @@ public final class WorkloadTransitions implements WorkloadListener {
       }
     }
     if (turnedTrue(before, after, "Evicted") && before.status().admission().isPresent()) {
-      metrics.evicted(queue, reason(after), cause(after), isFirstEviction(after));
+      Optional<EvictionCount> counted = counted(before, after);
+      String cause = cause(counted, after);
+      metrics.evicted(
+          queue, reason(after), cause, counted.filter(each -> each.count() > 1).isEmpty());
       if (before.status().isTrue(PodsReady.TYPE)) {
         metrics.evictedAfterReady(
-            queue, reason(after), cause(after), since(before, PodsReady.TYPE, now));
+            queue, reason(after), cause, since(before, PodsReady.TYPE, now));
       }
     }
     if (before.quotaReserved() && !after.quotaReserved() && after.evicted()) {
@@ -127,15 +132,22 @@ public final class WorkloadTransitions implements WorkloadListener {
   }
 
   /**
-   * Whether the Workload's statistics, which include this eviction, count it for the first time.
+   * The entry of the Workload's statistics that an eviction was added to: it alone tells causes
+   * apart that no condition tells.
    */
-  private static boolean isFirstEviction(CachedWorkload evicted) {
+  private static Optional<EvictionCount> counted(CachedWorkload before, CachedWorkload evicted) {
+    List<EvictionCount> known = before.status().history().evictions();
     return evicted.status().history().evictions().stream()
-            .filter(each -> baseReason(each.reason()).equals(reason(evicted)))
-            .filter(each -> each.underlyingCause().equals(cause(evicted)))
-            .mapToInt(CachedWorkload.EvictionCount::count)
-            .sum()
-        <= 1;
+        .filter(each -> baseReason(each.reason()).equals(reason(evicted)))
+        .filter(
+            each ->
+                known.stream()
+                    .noneMatch(
+                        old ->
+                            old.reason().equals(each.reason())
+                                && old.underlyingCause().equals(each.underlyingCause())
+                                && old.count() >= each.count()))
+        .findFirst();
   }
 
   private static String reason(CachedWorkload evicted) {
@@ -146,7 +158,14 @@ public final class WorkloadTransitions implements WorkloadListener {
     return reason.startsWith(DEACTIVATED) ? DEACTIVATED : reason;
   }
 
-  private static String cause(CachedWorkload evicted) {
+  private static String cause(Optional<EvictionCount> counted, CachedWorkload evicted) {
+    return counted
+        .map(EvictionCount::underlyingCause)
+        .filter(cause -> !cause.isEmpty())
+        .orElseGet(() -> causeInConditions(evicted));
+  }
+
+  private static String causeInConditions(CachedWorkload evicted) {
     String reason = reasonOf(evicted, "Evicted");
     if (reason.startsWith(DEACTIVATED_DUE_TO)) {
       return reason.substring(DEACTIVATED_DUE_TO.length());

@@ -2,6 +2,7 @@ package dev.sluice.metrics;
 
 import static dev.sluice.metrics.Workloads.CREATED;
 import static dev.sluice.metrics.Workloads.admittedBy;
+import static dev.sluice.metrics.Workloads.evicted;
 import static dev.sluice.metrics.Workloads.is;
 import static dev.sluice.metrics.Workloads.isNot;
 import static dev.sluice.metrics.Workloads.pending;
@@ -13,6 +14,7 @@ import dev.sluice.core.model.LocalQueueId;
 import dev.sluice.core.model.ResourceAmounts;
 import dev.sluice.kube.leader.ReplicaRole;
 import dev.sluice.metrics.MetricsScrape.Exposition;
+import dev.sluice.workload.record.CachedWorkload.EvictionCount;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.Instant;
@@ -399,6 +401,38 @@ class MetricsTest {
                 + " 1.0",
             "kueue_workload_eviction_latency_seconds_sum{cluster_queue=\"cq\",reason=\"Deactivated\",replica_role=\"leader\"}"
                 + " 5.0");
+  }
+
+  /** Changes of 0.20, section 4 (WaitForPodsReadyUnscheduledTimeout): no condition says why. */
+  @Test
+  void theCauseOfAnEvictionIsTheOneThatTheStatisticsCount() {
+    WorkloadTransitions transitions = transitions(CREATED.plusSeconds(30));
+    var reserved = is("QuotaReserved", "QuotaReserved", CREATED);
+    var starting = isNot("PodsReady", "WaitForStart", CREATED);
+    for (int count = 1; count <= 2; count++) {
+      var timedOut = is("Evicted", "PodsReadyTimeout", CREATED.plusSeconds(count));
+      EvictionCount preempted = new EvictionCount("Preempted", "", 3);
+      EvictionCount slow = new EvictionCount("PodsReadyTimeout", "WaitForStart", 4);
+      transitions.changed(
+          evicted(admittedBy("cq", reserved, starting), preempted, slow, unscheduled(count - 1)),
+          evicted(
+              admittedBy("cq", reserved, starting, timedOut),
+              preempted,
+              slow,
+              unscheduled(count)));
+    }
+
+    String labels =
+        "{cluster_queue=\"cq\",priority_class=\"high\",reason=\"PodsReadyTimeout\",replica_role=\"leader\",underlying_cause=\"WorkloadWaitForScheduling\"}";
+    assertThat(lines())
+        .contains(
+            "kueue_evicted_workloads_total" + labels + " 2.0",
+            "kueue_evicted_workloads_once_total" + labels + " 1.0")
+        .noneMatch(line -> line.contains("WaitForStart"));
+  }
+
+  private static EvictionCount unscheduled(int count) {
+    return new EvictionCount("PodsReadyTimeout", "WorkloadWaitForScheduling", count);
   }
 
   @Test

@@ -5,6 +5,7 @@ import dev.sluice.core.model.WorkloadId;
 import dev.sluice.workload.record.CachedWorkload;
 import dev.sluice.workload.record.CachedWorkload.Admission;
 import dev.sluice.workload.record.CachedWorkload.Condition;
+import dev.sluice.workload.record.CachedWorkload.EvictionCount;
 import dev.sluice.workload.record.CachedWorkload.History;
 import dev.sluice.workload.record.CachedWorkload.PriorityClassRef;
 import dev.sluice.workload.record.CachedWorkload.Spec;
@@ -38,6 +39,20 @@ public final class Workloads {
   /** One with quota of a ClusterQueue. */
   public static CachedWorkload admittedBy(String clusterQueue, Condition... conditions) {
     return workload(Optional.of(new Admission(clusterQueue, List.of())), conditions);
+  }
+
+  /** The same after evictions. */
+  static CachedWorkload evicted(CachedWorkload workload, EvictionCount... evictions) {
+    Status status = workload.status();
+    return workload.with(
+        new Status(
+            status.conditions(),
+            status.admission(),
+            List.of(),
+            Map.of(),
+            Optional.empty(),
+            new History(0, List.of(evictions)),
+            false));
   }
 
   private static CachedWorkload workload(Optional<Admission> admission, Condition... conditions) {
