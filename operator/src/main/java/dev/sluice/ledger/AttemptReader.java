@@ -25,6 +25,7 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.function.BiFunction;
 import java.util.function.Function;
+import java.util.function.Predicate;
 
 /**
  * Reads observations from versions of Workloads: a function of the version, so that every process
@@ -42,6 +43,7 @@ public final class AttemptReader {
   private static final int LONGEST_PATH = 4096;
 
   private final Function<CachedWorkload, List<PodSetAssignment>> charged;
+  private final Predicate<CachedWorkload> parents;
   private final Function<String, String> cohortPaths;
   private final Set<String> labelKeys;
   private final BiFunction<String, FlavorResource, Optional<Baseline>> baselines;
@@ -50,16 +52,19 @@ public final class AttemptReader {
    * A reader.
    *
    * @param charged what the engine counts of a Workload that has quota: rows count the same
+   * @param parents which Workloads have variants that are charged for them
    * @param cohortPaths the cohorts of a ClusterQueue, from the root on, with slashes between them
    * @param labelKeys the labels that rows keep
    * @param baselines what the cost of a ClusterQueue's use is compared with
    */
   public AttemptReader(
       Function<CachedWorkload, List<PodSetAssignment>> charged,
+      Predicate<CachedWorkload> parents,
       Function<String, String> cohortPaths,
       Set<String> labelKeys,
       BiFunction<String, FlavorResource, Optional<Baseline>> baselines) {
     this.charged = charged;
+    this.parents = parents;
     this.baselines = baselines;
     this.cohortPaths = cohortPaths;
     this.labelKeys = Set.copyOf(labelKeys);
@@ -203,7 +208,7 @@ public final class AttemptReader {
             .filter(condition -> !condition.reason().equals(PodsReady.WAIT_FOR_START))
             .isPresent(),
         CheckpointAnnotations.checkpointedAt(workload.annotations()),
-        workload.finished() ? assigned(workload) : counted(workload));
+        workload.finished() && !parents.test(workload) ? assigned(workload) : counted(workload));
   }
 
   /** Without the condition PodsReady, pods count as ready from the admission on. */

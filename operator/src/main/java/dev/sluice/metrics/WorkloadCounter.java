@@ -4,6 +4,7 @@ import dev.sluice.core.model.LocalQueueId;
 import dev.sluice.workload.record.CachedWorkload;
 import dev.sluice.workload.record.CachedWorkload.Condition;
 import dev.sluice.workload.record.WorkloadListener;
+import dev.sluice.workload.status.Variants;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -11,25 +12,29 @@ import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Counts the existing Workloads that are finished or not admitted, by queue and reason. Updated by
- * the reader's thread; readable from any thread.
+ * Counts the existing Workloads that are finished or not admitted, by queue and reason; of those
+ * that have variants, the parents. Updated by the reader's thread; readable from any thread.
  */
 public final class WorkloadCounter implements WorkloadListener {
 
   private final Map<Group, Integer> counts = new ConcurrentHashMap<>();
   private final Map<Admitted, Integer> admitted = new ConcurrentHashMap<>();
   private final CustomLabels customLabels;
+  private final boolean variants;
 
-  /** A counter for metrics that take no labels from Workloads. */
+  /** A counter for metrics that take no labels from Workloads, where none has variants. */
   public WorkloadCounter() {
-    this(CustomLabels.NONE);
+    this(CustomLabels.NONE, false);
   }
 
   /**
    * A counter that also counts the admitted Workloads by the labels that come from them, if any.
+   *
+   * @param variants whether Workloads are tried in several flavors at once, by variants
    */
-  public WorkloadCounter(CustomLabels customLabels) {
+  public WorkloadCounter(CustomLabels customLabels, boolean variants) {
     this.customLabels = customLabels;
+    this.variants = variants;
   }
 
   /**
@@ -55,6 +60,14 @@ public final class WorkloadCounter implements WorkloadListener {
 
   @Override
   public void changed(@Nullable CachedWorkload before, @Nullable CachedWorkload after) {
+    change(counts(before) ? before : null, counts(after) ? after : null);
+  }
+
+  private boolean counts(@Nullable CachedWorkload workload) {
+    return workload != null && !(variants && Variants.isVariant(workload));
+  }
+
+  private void change(@Nullable CachedWorkload before, @Nullable CachedWorkload after) {
     Optional<Group> left = before == null ? Optional.empty() : group(before);
     Optional<Group> joined = after == null ? Optional.empty() : group(after);
     if (!left.equals(joined)) {

@@ -9,6 +9,7 @@ import dev.sluice.workload.record.CachedWorkload.Condition;
 import dev.sluice.workload.record.CachedWorkload.EvictionCount;
 import dev.sluice.workload.record.WorkloadListener;
 import dev.sluice.workload.status.PodsReady;
+import dev.sluice.workload.status.Variants;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
@@ -30,6 +31,7 @@ public final class WorkloadTransitions implements WorkloadListener {
   private final SchedulerViews schedulerViews;
   private final Supplier<ReplicaRole> role;
   private final InstantSource clock;
+  private final boolean variants;
 
   /**
    * Creates the listener.
@@ -38,16 +40,20 @@ public final class WorkloadTransitions implements WorkloadListener {
    * @param schedulerViews the existing queues
    * @param role the current role of this replica
    * @param clock the current time
+   * @param variants whether Workloads are tried in several flavors at once, by variants
+   *     (docs/metrics.md#workloads-with-variants)
    */
   public WorkloadTransitions(
       WorkloadMetrics metrics,
       SchedulerViews schedulerViews,
       Supplier<ReplicaRole> role,
-      InstantSource clock) {
+      InstantSource clock,
+      boolean variants) {
     this.metrics = metrics;
     this.schedulerViews = schedulerViews;
     this.role = role;
     this.clock = clock;
+    this.variants = variants;
   }
 
   @Override
@@ -56,8 +62,21 @@ public final class WorkloadTransitions implements WorkloadListener {
       return;
     }
     Instant now = clock.instant();
-    Instant queued = queuedAt(before);
     QueueRef queue = queue(before, after);
+    if (!variants || !Variants.isVariant(after)) {
+      progressed(before, after, queue, now);
+    }
+    // a parent is evicted because its variant was, which tells the reason
+    if (!variants
+        || !Variants.isParent(after)
+        || reasonOf(after, "Evicted").equals(Variants.LOST)) {
+      evicted(before, after, queue, now);
+    }
+  }
+
+  private void progressed(
+      CachedWorkload before, CachedWorkload after, QueueRef queue, Instant now) {
+    Instant queued = queuedAt(before);
     if (turnedTrue(before, after, "QuotaReserved")) {
       metrics.quotaReserved(queue, Duration.between(queued, now));
     }
@@ -81,14 +100,16 @@ public final class WorkloadTransitions implements WorkloadListener {
         metrics.podsRecovered(queue, since(before, PodsReady.TYPE, now));
       }
     }
+  }
+
+  private void evicted(CachedWorkload before, CachedWorkload after, QueueRef queue, Instant now) {
     if (turnedTrue(before, after, "Evicted") && before.status().admission().isPresent()) {
       Optional<EvictionCount> counted = counted(before, after);
       String cause = cause(counted, after);
       metrics.evicted(
           queue, reason(after), cause, counted.filter(each -> each.count() > 1).isEmpty());
       if (before.status().isTrue(PodsReady.TYPE)) {
-        metrics.evictedAfterReady(
-            queue, reason(after), cause, since(before, PodsReady.TYPE, now));
+        metrics.evictedAfterReady(queue, reason(after), cause, since(before, PodsReady.TYPE, now));
       }
     }
     if (before.quotaReserved() && !after.quotaReserved() && after.evicted()) {

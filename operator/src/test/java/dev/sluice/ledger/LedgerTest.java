@@ -13,6 +13,7 @@ import dev.sluice.workload.record.CachedWorkload;
 import dev.sluice.workload.record.ResourceContext;
 import dev.sluice.workload.record.WorkloadCache;
 import dev.sluice.workload.record.WorkloadParser;
+import dev.sluice.workload.status.Variants;
 import io.prometheus.metrics.model.registry.PrometheusRegistry;
 import io.prometheus.metrics.model.snapshots.CounterSnapshot;
 import java.io.IOException;
@@ -41,6 +42,7 @@ import org.junit.jupiter.api.io.TempDir;
 class LedgerTest {
 
   private static final Instant T0 = Instant.parse("2026-03-01T10:00:00Z");
+  private static final String PARENT = "\"kueue.x-k8s.io/concurrent-admission-parent\": \"true\", ";
   private static final Duration LIMIT = Duration.ofMinutes(1);
 
   @TempDir(cleanup = CleanupMode.ON_SUCCESS)
@@ -66,6 +68,7 @@ class LedgerTest {
             new Ledger.Source(process, cache, leads, () -> prices),
             new AttemptReader(
                 new WorkloadTranslator(ResourceContext.NONE, TranslationOptions.DEFAULT)::charged,
+                Variants::isParent,
                 queue -> "root/team",
                 Set.of("team"),
                 (queue, used) -> Optional.empty()),
@@ -103,6 +106,11 @@ class LedgerTest {
 
   private CachedWorkload workload(String name, String uid, int version, String... conditions)
       throws IOException {
+    return workload(name, uid, "", version, conditions);
+  }
+
+  private CachedWorkload workload(
+      String name, String uid, String label, int version, String... conditions) throws IOException {
     StringBuilder list = new StringBuilder();
     boolean admitted = false;
     for (String condition : conditions) {
@@ -131,12 +139,12 @@ class LedgerTest {
     return parser.parse(
         """
         {"metadata": {"name": "%s", "namespace": "ns", "uid": "%s", "resourceVersion": "%d",
-           "creationTimestamp": "%s", "labels": {"team": "red", "other": "x"}},
+           "creationTimestamp": "%s", "labels": {%s"team": "red", "other": "x"}},
          "spec": {"queueName": "local", "podSets": [{"name": "main", "count": 2, "template":
            {"spec": {"containers": [{"name": "c", "resources": {"requests": {"cpu": "1"}}}]}}}]},
          "status": {"conditions": [%s]%s}}
         """
-            .formatted(name, uid, version, T0, list, admission)
+            .formatted(name, uid, version, T0, label, list, admission)
             .getBytes(StandardCharsets.UTF_8));
   }
 
@@ -204,6 +212,18 @@ class LedgerTest {
     assertThat(seconds("reserved")).isEqualTo(300);
     assertThat(seconds("waited")).isEqualTo(20);
     assertThat(seconds("lost")).isEqualTo(80);
+  }
+
+  /** A variant has the quota of its parent, which has its admission, too. */
+  @Test
+  void aRunOfAParentAndItsVariantIsChargedOnce() throws Exception {
+    String[] ended = {"QuotaReserved=True@10", "Admitted=True@20", "Finished=True@50@Succeeded"};
+    try (Ledger ledger = started("a", embedded())) {
+      ledger.changed(null, workload("job", "u1", PARENT, 4, ended));
+      ledger.changed(null, workload("job-variant-spot", "u2", "", 5, ended));
+      now = T0.plusSeconds(1_000);
+      awaitText(ledger, "Succeeded red spot cpu reserved=80 run=60 lost=0;");
+    }
   }
 
   /** A price of 3.6 an hour counts for two cores from the tenth second to the hundred and tenth. */

@@ -221,7 +221,7 @@ class ApiMetricsTest {
             .pastUse("team", "lq", 1)
             .cohort("org", "", CPU)
             .sharing();
-    WorkloadCounter counter = new WorkloadCounter(labels);
+    WorkloadCounter counter = new WorkloadCounter(labels, false);
     counter.changed(null, pending());
     scrape.include(
         new QueueGauges(

@@ -43,7 +43,7 @@ class CustomLabelsTest {
               new CustomLabel("size", SourceKind.WORKLOAD, "a/size", false, List.of("big")),
               new CustomLabel("owner", SourceKind.LOCAL_QUEUE, "owner", true, List.of("ann"))),
           new Objects());
-  private final WorkloadCounter counter = new WorkloadCounter(labels);
+  private final WorkloadCounter counter = new WorkloadCounter(labels, false);
   private final MetricsScrape scrape = new MetricsScrape();
   private final WorkloadMetrics metrics =
       new WorkloadMetrics(scrape.registry(), views, () -> ReplicaRole.LEADER, id -> true, labels);

@@ -5,7 +5,9 @@ import static dev.sluice.metrics.Workloads.admittedBy;
 import static dev.sluice.metrics.Workloads.evicted;
 import static dev.sluice.metrics.Workloads.is;
 import static dev.sluice.metrics.Workloads.isNot;
+import static dev.sluice.metrics.Workloads.parent;
 import static dev.sluice.metrics.Workloads.pending;
+import static dev.sluice.metrics.Workloads.variant;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.sluice.core.engine.FlavorUsage;
@@ -14,6 +16,7 @@ import dev.sluice.core.model.LocalQueueId;
 import dev.sluice.core.model.ResourceAmounts;
 import dev.sluice.kube.leader.ReplicaRole;
 import dev.sluice.metrics.MetricsScrape.Exposition;
+import dev.sluice.workload.record.CachedWorkload;
 import dev.sluice.workload.record.CachedWorkload.EvictionCount;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
@@ -34,7 +37,7 @@ class MetricsTest {
 
   private final AtomicReference<ReplicaRole> role = new AtomicReference<>(ReplicaRole.LEADER);
   private final MetricsScrape scrape = new MetricsScrape();
-  private final WorkloadCounter census = new WorkloadCounter();
+  private final WorkloadCounter census = new WorkloadCounter(CustomLabels.NONE, true);
   private final FixedViews views =
       new FixedViews()
           .clusterQueue("cq", "leaf", List.of(), CPU)
@@ -416,10 +419,7 @@ class MetricsTest {
       transitions.changed(
           evicted(admittedBy("cq", reserved, starting), preempted, slow, unscheduled(count - 1)),
           evicted(
-              admittedBy("cq", reserved, starting, timedOut),
-              preempted,
-              slow,
-              unscheduled(count)));
+              admittedBy("cq", reserved, starting, timedOut), preempted, slow, unscheduled(count)));
     }
 
     String labels =
@@ -433,6 +433,62 @@ class MetricsTest {
 
   private static EvictionCount unscheduled(int count) {
     return new EvictionCount("PodsReadyTimeout", "WorkloadWaitForScheduling", count);
+  }
+
+  /** A Workload that is tried in several flavors is one Workload (semantics, section 13). */
+  @Test
+  void ofAFamilyTheParentIsCountedAndTheVariantTellsOfEvictions() {
+    WorkloadTransitions transitions = transitions(CREATED.plusSeconds(30));
+    var reserved = is("QuotaReserved", "QuotaReserved", CREATED.plusSeconds(1));
+    var admitted = is("Admitted", "Admitted", CREATED.plusSeconds(1));
+    var migrates = is("Evicted", "FlavorMigration", CREATED.plusSeconds(20));
+    var follows = is("Evicted", "VariantEvicted", CREATED.plusSeconds(21));
+    var lost = is("Evicted", "ConcurrentAdmission", CREATED.plusSeconds(22));
+    var finished = is("Finished", "Succeeded", CREATED.plusSeconds(28));
+    CachedWorkload running = admittedBy("cq", reserved, admitted);
+    CachedWorkload done = admittedBy("cq", reserved, admitted, finished);
+
+    transitions.changed(variant(pending()), variant(running));
+    transitions.changed(parent(pending()), parent(running));
+    transitions.changed(variant(running), variant(admittedBy("cq", reserved, admitted, migrates)));
+    transitions.changed(parent(running), parent(admittedBy("cq", reserved, admitted, follows)));
+    transitions.changed(parent(running), parent(admittedBy("cq", reserved, admitted, lost)));
+    transitions.changed(parent(running), parent(done));
+    transitions.changed(variant(running), variant(done));
+
+    String labels = "{cluster_queue=\"cq\",priority_class=\"high\",replica_role=\"leader\"}";
+    String evicted =
+        "kueue_evicted_workloads_total{cluster_queue=\"cq\",priority_class=\"high\",reason=\"%s\",replica_role=\"leader\",underlying_cause=\"\"}"
+            + " 1.0";
+    assertThat(lines())
+        .contains(
+            "kueue_quota_reserved_workloads_total" + labels + " 1.0",
+            "kueue_admitted_workloads_total" + labels + " 1.0",
+            "kueue_admission_duration_seconds_count{cluster_queue=\"cq\",replica_role=\"leader\"} 1",
+            "kueue_finished_workloads_total" + labels + " 1.0",
+            "kueue_execution_time_seconds_count" + labels + " 1",
+            evicted.formatted("FlavorMigration"),
+            evicted.formatted("ConcurrentAdmission"))
+        .noneMatch(line -> line.contains("VariantEvicted"));
+  }
+
+  /** The contract's page of metrics: {@code kueue_unadmitted_workloads}, variants excluded. */
+  @Test
+  void variantsAreNeitherUnadmittedNorFinished() {
+    gauges(all -> true, new QueueGauges.Options(false, false));
+    var done = admittedBy("cq", is("Finished", "Succeeded", CREATED));
+    census.changed(null, parent(pending()));
+    census.changed(null, variant(pending()));
+    census.changed(variant(pending()), variant(done));
+    census.changed(null, variant(pending()));
+
+    assertThat(lines())
+        .contains(
+            "kueue_unadmitted_workloads{cluster_queue=\"cq\",reason=\"NoReservation\",replica_role=\"leader\",underlying_cause=\"PendingEvaluation\"}"
+                + " 1.0",
+            "kueue_finished_workloads{cluster_queue=\"cq\",replica_role=\"leader\"} 0.0");
+    census.changed(parent(pending()), null);
+    assertThat(text()).doesNotContain("PendingEvaluation");
   }
 
   @Test
@@ -542,7 +598,7 @@ class MetricsTest {
   }
 
   private WorkloadTransitions transitions(Instant now) {
-    return new WorkloadTransitions(workloadMetrics(all -> true), views, role::get, () -> now);
+    return new WorkloadTransitions(workloadMetrics(all -> true), views, role::get, () -> now, true);
   }
 
   private Stream<String> lines() {

@@ -7,6 +7,7 @@ import dev.sluice.workload.record.CachedWorkload.Admission;
 import dev.sluice.workload.record.CachedWorkload.Condition;
 import dev.sluice.workload.record.CachedWorkload.EvictionCount;
 import dev.sluice.workload.record.CachedWorkload.History;
+import dev.sluice.workload.record.CachedWorkload.Owner;
 import dev.sluice.workload.record.CachedWorkload.PriorityClassRef;
 import dev.sluice.workload.record.CachedWorkload.Spec;
 import dev.sluice.workload.record.CachedWorkload.Status;
@@ -53,6 +54,47 @@ public final class Workloads {
             Optional.empty(),
             new History(0, List.of(evictions)),
             false));
+  }
+
+  /** A Workload that has variants. */
+  static CachedWorkload parent(CachedWorkload workload) {
+    return of(
+        workload,
+        "wl",
+        Optional.empty(),
+        Map.of(KueueConstants.CONCURRENT_ADMISSION_PARENT, "true"),
+        Map.of());
+  }
+
+  /** A variant of the Workload that is called {@code wl}. */
+  static CachedWorkload variant(CachedWorkload workload) {
+    return of(
+        workload,
+        "wl-variant-spot",
+        Optional.of(new Owner("kueue.x-k8s.io/v1beta2", "Workload", "wl", "uid")),
+        Map.of(),
+        Map.of(KueueConstants.ALLOWED_RESOURCE_FLAVORS, "spot"));
+  }
+
+  private static CachedWorkload of(
+      CachedWorkload workload,
+      String name,
+      Optional<Owner> owner,
+      Map<String, String> labels,
+      Map<String, String> annotations) {
+    return new CachedWorkload(
+        new WorkloadId("uid-" + name, "team", name),
+        1,
+        1,
+        CREATED,
+        false,
+        List.of(KueueConstants.RESOURCE_IN_USE),
+        true,
+        owner,
+        labels,
+        annotations,
+        workload.spec(),
+        workload.status());
   }
 
   private static CachedWorkload workload(Optional<Admission> admission, Condition... conditions) {

@@ -62,6 +62,7 @@ public final class LedgerModule implements OperatorModule {
                 () -> prices(informers.caches().flavors().all())),
             new AttemptReader(
                 workload -> scheduler().translator().charged(workload),
+                workload -> scheduler().families().isParent(workload),
                 this::cohortPath,
                 Set.copyOf(options.labels()),
                 (queue, used) -> baseline(caches, queue, used)),

@@ -137,9 +137,10 @@ public final class MetricsModule implements OperatorModule {
       CustomLabels customLabels = customLabels(configuration, informerCaches);
       WorkloadMetrics workloads =
           new WorkloadMetrics(metrics.registry(), schedulerViews, role, reported, customLabels);
-      WorkloadCounter census = new WorkloadCounter(customLabels);
+      boolean variants = configuration.featureGates().enabled(FeatureGate.CONCURRENT_ADMISSION);
+      WorkloadCounter census = new WorkloadCounter(customLabels, variants);
       reader.listen(census);
-      reader.listen(new WorkloadTransitions(workloads, schedulerViews, role, clock));
+      reader.listen(new WorkloadTransitions(workloads, schedulerViews, role, clock, variants));
       metrics.forgetting(workloads::forgetRemoved);
       metrics.forgetting(podGates::forgetRemoved);
       RemovedQueueObserver.connect(informerCaches, workloads, podGates, customLabels);

@@ -8,6 +8,7 @@ import dev.sluice.forecast.runtimes.RunTimeOptions;
 import dev.sluice.workload.record.CachedWorkload;
 import dev.sluice.workload.record.CachedWorkload.Admission;
 import dev.sluice.workload.record.WorkloadListener;
+import dev.sluice.workload.status.Variants;
 import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -75,7 +76,8 @@ public final class RunTimeRecorder implements WorkloadListener {
 
   @Override
   public void changed(@Nullable CachedWorkload before, @Nullable CachedWorkload after) {
-    if (after == null) {
+    // the run is that of the parent, whose conditions those of a variant follow
+    if (after == null || Variants.isVariant(after)) {
       return;
     }
     Optional<FinishedRun> run = WorkloadRuns.ended(before, after);

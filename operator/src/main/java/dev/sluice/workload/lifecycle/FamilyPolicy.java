@@ -253,8 +253,7 @@ final class FamilyPolicy {
           evict(parent, Variants.EVICTED, "Its variant was evicted: " + evictedFor(variant)));
     }
     if (parent.evicted() && !variant.evicted()) {
-      Condition evicted = parent.status().condition("Evicted").orElseThrow();
-      return Optional.of(evict(variant, evicted.reason(), evicted.message()));
+      return Optional.of(evictLikeParent(variant));
     }
     return replaced(variant).or(() -> podsReady(variant));
   }
@@ -331,6 +330,15 @@ final class FamilyPolicy {
         workload,
         patch.build(),
         Optional.of(new EventSpec(false, "EvictedDueTo" + reason, message)));
+  }
+
+  private Write evictLikeParent(CachedWorkload workload) {
+    Condition evicted = parent.status().condition("Evicted").orElseThrow();
+    StatusPatch patch = Evictions.evictLike(parent, StatusPatch.of(workload, now), workload, now);
+    return new Write.Status(
+        workload,
+        patch.build(),
+        Optional.of(new EventSpec(false, "EvictedDueTo" + evicted.reason(), evicted.message())));
   }
 
   private Optional<Write> podsReady(CachedWorkload workload) {

@@ -4,10 +4,12 @@ import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.sluice.workload.record.CachedWorkload;
 import dev.sluice.workload.record.CachedWorkload.CheckState;
+import dev.sluice.workload.record.CachedWorkload.Condition;
 import dev.sluice.workload.record.CachedWorkload.EvictionCount;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.List;
+import java.util.Optional;
 
 /**
  * The first phase of an eviction (docs/workload-semantics.md#eviction): the decision is written to
@@ -65,6 +67,30 @@ public final class Evictions {
         : reason;
   }
 
+  /**
+   * Adds the eviction of another Workload to a status patch: for the same reason and cause.
+   *
+   * @param other one that is evicted
+   */
+  public static StatusPatch evictLike(
+      CachedWorkload other, StatusPatch patch, CachedWorkload workload, Instant now) {
+    Condition evicted = other.status().condition("Evicted").orElseThrow();
+    List<EvictionCount> counts = other.status().history().evictions();
+    Optional<EvictionCount> latest =
+        counts.isEmpty() ? Optional.empty() : Optional.of(counts.getLast());
+    Optional<EvictionCount> counted =
+        latest.filter(
+            each ->
+                conditionReason(each.reason(), each.underlyingCause()).equals(evicted.reason()));
+    return evict(
+        patch,
+        workload,
+        now,
+        counted.map(EvictionCount::reason).orElse(evicted.reason()),
+        counted.map(EvictionCount::underlyingCause).orElse(""),
+        evicted.message());
+  }
+
   private static void resetChecks(ObjectNode status, CachedWorkload workload, Instant now) {
     List<CheckState> checks = workload.status().admissionChecks();
     if (!checks.stream().allMatch(check -> check.is(CheckState.PENDING))) {
@@ -88,18 +114,19 @@ public final class Evictions {
         List.of());
   }
 
+  /** Adds one to the entry of the reason and cause, which becomes the last one. */
   private static void countEviction(
       ObjectNode status, CachedWorkload workload, String reason, String underlyingCause) {
     ArrayNode evictions = status.putObject("schedulingStats").putArray("evictions");
-    boolean counted = false;
+    int count = 1;
     for (EvictionCount old : workload.status().history().evictions()) {
-      boolean same = old.reason().equals(reason) && old.underlyingCause().equals(underlyingCause);
-      counted |= same;
-      add(evictions, old.reason(), old.underlyingCause(), old.count() + (same ? 1 : 0));
+      if (old.reason().equals(reason) && old.underlyingCause().equals(underlyingCause)) {
+        count += old.count();
+      } else {
+        add(evictions, old.reason(), old.underlyingCause(), old.count());
+      }
     }
-    if (!counted) {
-      add(evictions, reason, underlyingCause, 1);
-    }
+    add(evictions, reason, underlyingCause, count);
   }
 
   private static void add(ArrayNode evictions, String reason, String cause, int count) {

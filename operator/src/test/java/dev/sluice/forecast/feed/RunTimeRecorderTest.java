@@ -77,6 +77,19 @@ class RunTimeRecorderTest {
   }
 
   @Test
+  void aRunOfAParentAndItsVariantIsOne() {
+    RunTimeRecorder recorder = recorder();
+    recorder.changed(null, named("old").variant().admitted(0).finished("Succeeded", 20).build());
+    recorder.synced();
+    runs(recorder, "a", 40);
+    recorder.changed(
+        named("a").variant().admitted(10).build(),
+        named("a").variant().admitted(10).finished("Succeeded", 40).build());
+
+    assertThat(told).containsExactly(End.SUCCEEDED);
+  }
+
+  @Test
   void theFirstListingCountsInTheOrderOfTheEnds() {
     RunTimeRecorder recorder = recorder();
     recorder.changed(null, finished("b", 50));

@@ -65,6 +65,22 @@ final class RunWorkload {
     return this;
   }
 
+  /** A variant for flavor spot of the Workload of the job. */
+  RunWorkload variant() {
+    ObjectNode metadata = object.withObject("/metadata");
+    String name = metadata.path("name").asText();
+    metadata
+        .putArray("ownerReferences")
+        .addObject()
+        .put("apiVersion", "kueue.x-k8s.io/v1beta2")
+        .put("kind", "Workload")
+        .put("name", name)
+        .put("uid", metadata.path("uid").asText())
+        .put("controller", true);
+    metadata.put("name", name + "-variant-spot").put("uid", "uid-variant-" + name);
+    return annotated("kueue.x-k8s.io/workload-allowed-resource-flavors", "spot");
+  }
+
   RunWorkload spec(String field, int value) {
     object.withObject("/spec").put(field, value);
     return this;

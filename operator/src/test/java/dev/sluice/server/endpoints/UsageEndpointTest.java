@@ -60,7 +60,11 @@ class UsageEndpointTest {
             "EUR"),
         new Ledger.Source("a", new WorkloadCache(), () -> true, Optional::empty),
         new AttemptReader(
-            workload -> List.of(), queue -> "", Set.of(), (queue, used) -> Optional.empty()),
+            workload -> List.of(),
+            workload -> false,
+            queue -> "",
+            Set.of(),
+            (queue, used) -> Optional.empty()),
         () -> NOW,
         new LedgerMetrics(new PrometheusRegistry()));
   }

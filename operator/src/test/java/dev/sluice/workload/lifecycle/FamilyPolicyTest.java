@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.sluice.workload.lifecycle.FamilyPolicy.Result;
 import dev.sluice.workload.lifecycle.FamilyPolicy.Write;
 import dev.sluice.workload.record.CachedWorkload;
+import dev.sluice.workload.record.CachedWorkload.EvictionCount;
 import dev.sluice.workload.record.WorkloadParser;
 import dev.sluice.workload.status.VariantPolicy;
 import java.io.IOException;
@@ -192,6 +193,63 @@ class FamilyPolicyTest {
     assertThat(decided(parent("spot", EVICTED), variant("spot", 1, true, ADMITTED)))
         .startsWith("spot ")
         .contains("\"Evicted\",\"status\":\"True\"", "\"reason\":\"Preempted\"");
+  }
+
+  /** The statistics tell the cause: the entry that was counted last is the last one. */
+  @Test
+  void theEvictionOfTheVariantHasTheCauseOfItsParents() {
+    CachedWorkload parent =
+        counted(
+            parent(
+                "spot",
+                "QuotaReserved True QuotaReserved",
+                "Admitted True A",
+                "Evicted True PodsReadyTimeout"),
+            new EvictionCount("PodsReadyTimeout", "WaitForStart", 2),
+            new EvictionCount("PodsReadyTimeout", "WorkloadWaitForScheduling", 1));
+    CachedWorkload variant =
+        counted(
+            variant("spot", 1, true, ADMITTED),
+            new EvictionCount("PodsReadyTimeout", "WorkloadWaitForScheduling", 4),
+            new EvictionCount("Preempted", "", 1));
+
+    assertThat(decided(parent, variant))
+        .startsWith("spot ")
+        .contains(
+            """
+            "evictions":[{"reason":"Preempted","underlyingCause":"","count":1},\
+            {"reason":"PodsReadyTimeout","underlyingCause":"WorkloadWaitForScheduling","count":5}]\
+            """);
+  }
+
+  @Test
+  void theEvictionOfTheVariantOfADeactivatedParentSaysWhy() {
+    CachedWorkload parent =
+        counted(
+            parent(
+                "spot",
+                "QuotaReserved True QuotaReserved",
+                "Admitted True A",
+                "Evicted True DeactivatedDueToMaximumExecutionTimeExceeded"),
+            new EvictionCount("Deactivated", "MaximumExecutionTimeExceeded", 1));
+
+    assertThat(decided(parent, variant("spot", 1, true, ADMITTED)))
+        .contains(
+            "\"reason\":\"DeactivatedDueToMaximumExecutionTimeExceeded\"",
+            "{\"reason\":\"Deactivated\",\"underlyingCause\":\"MaximumExecutionTimeExceeded\",\"count\":1}");
+  }
+
+  private static CachedWorkload counted(CachedWorkload workload, EvictionCount... evictions) {
+    CachedWorkload.Status status = workload.status();
+    return workload.with(
+        new CachedWorkload.Status(
+            status.conditions(),
+            status.admission(),
+            status.admissionChecks(),
+            status.reclaimablePods(),
+            status.requeueState(),
+            new CachedWorkload.History(0, List.of(evictions)),
+            false));
   }
 
   @Test
