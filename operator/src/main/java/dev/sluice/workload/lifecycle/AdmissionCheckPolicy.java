@@ -52,12 +52,22 @@ final class AdmissionCheckPolicy {
     return wanted.or(() -> known);
   }
 
-  /** The action on a Workload with quota that a check refuses; empty if no check refuses it. */
+  /**
+   * The action on a Workload with quota that a check refuses; empty if no check refuses it, or if
+   * nobody stops it and that was told already.
+   */
   static Optional<LifecycleAction> refused(
       CachedWorkload workload, Eviction eviction, Instant now) {
     List<CheckState> rejecting = in(CheckState.REJECTED, workload);
+    if (eviction == Eviction.IMPOSSIBLE) {
+      // the condition says that it was told, and deactivates it once the quota is given back
+      return rejecting.isEmpty() || workload.status().isTrue("DeactivationTarget")
+          ? Optional.empty()
+          : Optional.of(
+              rejected(workload, rejecting, "; it runs on, as nobody here stops it", now));
+    }
     if (!rejecting.isEmpty()) {
-      return Optional.of(rejected(workload, rejecting, now));
+      return Optional.of(rejected(workload, rejecting, "", now));
     }
     List<CheckState> retrying = in(CheckState.RETRY, workload);
     return retrying.isEmpty()
@@ -66,8 +76,8 @@ final class AdmissionCheckPolicy {
   }
 
   private static LifecycleAction rejected(
-      CachedWorkload workload, List<CheckState> by, Instant now) {
-    String message = "Admission checks rejected the workload: " + eventOf(by);
+      CachedWorkload workload, List<CheckState> by, String result, Instant now) {
+    String message = "Admission checks rejected the workload: " + eventOf(by) + result;
     return LifecycleAction.of(
         new PatchStatus(
             StatusPatch.of(workload, now)

@@ -58,12 +58,10 @@ final class ReservedWorkloadPolicy {
     if (workload.evicted()) {
       return LifecycleAction.NOTHING;
     }
-    if (decisions.eviction != Eviction.IMPOSSIBLE) {
-      Optional<LifecycleAction> refused =
-          AdmissionCheckPolicy.refused(workload, decisions.eviction, now);
-      if (refused.isPresent()) {
-        return refused.get();
-      }
+    Optional<LifecycleAction> refused =
+        AdmissionCheckPolicy.refused(workload, decisions.eviction, now);
+    if (refused.isPresent()) {
+      return refused.get();
     }
     return workload.admitted() ? decisions.running() : decisions.notYetAdmitted();
   }

@@ -22,11 +22,20 @@ class AdmissionCheckPolicyTest {
   private static final Instant NOW = SINCE.plusSeconds(60);
 
   private static LifecycleAction decide(GivenWorkload workload, String... required) {
+    return decide(workload, LifecycleOptions.WITHOUT_LIMITS, required);
+  }
+
+  private static LifecycleAction decideWithoutStopping(GivenWorkload workload) {
+    return decide(workload, LifecycleOptions.WITHOUT_LIMITS.evicting(none -> false), "a", "b");
+  }
+
+  private static LifecycleAction decide(
+      GivenWorkload workload, LifecycleOptions options, String... required) {
     return LifecyclePolicy.decide(
         workload.get(),
         new QueueLookup(
             QueueState.OPEN, QueueState.OPEN, Optional.of(new TreeSet<>(List.of(required)))),
-        LifecycleOptions.WITHOUT_LIMITS,
+        options,
         NOW);
   }
 
@@ -233,6 +242,34 @@ class AdmissionCheckPolicyTest {
                 .inactive());
     assertThat(condition(status(next), "Evicted")).isEqualTo("True DeactivatedDueToAdmissionCheck");
     assertThat(status(next).at("/admissionChecks/0/state").asText()).isEqualTo("Pending");
+  }
+
+  /**
+   * Changes of 0.20, section 2, as far as it can be kept: what runs and has nobody here who stops
+   * it runs on, and its owner is told once (docs/limits.md).
+   */
+  @Test
+  void rejectionOfWhatNobodyStopsIsToldOnce() {
+    GivenWorkload given =
+        with(workload().admitted(), check("a", "Rejected", ""), check("b", "Retry", ""));
+    LifecycleAction told = decideWithoutStopping(given);
+
+    assertThat(news(told)).containsExactly("AdmissionCheckRejected");
+    assertThat(((PatchStatus) told.action().orElseThrow()).eventSpec().getFirst())
+        .isEqualTo(
+            new EventSpec(
+                true,
+                "AdmissionCheckRejected",
+                "Admission checks rejected the workload: a (because); it runs on, as nobody here"
+                    + " stops it"));
+    assertThat(condition(status(told), "Evicted")).isEqualTo("absent");
+    assertThat(condition(status(told), "DeactivationTarget")).isEqualTo("True AdmissionCheck");
+    given.condition("DeactivationTarget", "True", "AdmissionCheck", "no");
+    assertThat(decideWithoutStopping(given)).isEqualTo(LifecycleAction.NOTHING);
+    assertThat(
+            decideWithoutStopping(
+                with(workload().admitted(), check("a", "Retry", ""), check("b", "Ready", ""))))
+        .isEqualTo(LifecycleAction.NOTHING);
   }
 
   private static GivenWorkload delayed(String delay, String cluster) {
