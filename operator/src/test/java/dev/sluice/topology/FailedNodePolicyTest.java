@@ -95,8 +95,13 @@ class FailedNodePolicyTest {
   }
 
   private static CachedWorkload workload(List<String> levels, String... unhealthy) {
+    return workload(levels, List.of("a", "b", "c"), unhealthy);
+  }
+
+  private static CachedWorkload workload(
+      List<String> levels, List<String> placed, String... unhealthy) {
     List<Domain> domains = new ArrayList<>();
-    for (String name : List.of("a", "b", "c")) {
+    for (String name : placed) {
       domains.add(new Domain(List.of(name), 1));
     }
     Assignment assignment =
@@ -104,7 +109,7 @@ class FailedNodePolicyTest {
             "main",
             Map.of(),
             Map.of(),
-            3,
+            placed.size(),
             Optional.of(new TopologyAssignment(levels, domains)),
             "");
     return new CachedWorkload(
@@ -133,8 +138,12 @@ class FailedNodePolicyTest {
   }
 
   private FailedNodePolicy.NodeVerdict verdict(FailedNodePolicy policy, String... unhealthy) {
+    return verdict(policy, workload(List.of("kubernetes.io/hostname"), unhealthy));
+  }
+
+  private FailedNodePolicy.NodeVerdict verdict(FailedNodePolicy policy, CachedWorkload workload) {
     return policy.of(
-        workload(List.of("kubernetes.io/hostname"), unhealthy),
+        workload,
         new FailedNodePolicy.NodeContext(
             name -> Optional.ofNullable(nodes.get(name)),
             pods,
@@ -232,6 +241,23 @@ class FailedNodePolicyTest {
     assertThat(verdict(several).unhealthy()).containsExactly("b", "c");
     node("c", Readiness.READY);
     assertThat(verdict(several, "c", "b").unhealthy()).containsExactly("b");
+  }
+
+  /** Changes of 0.20, section 4, TASReplaceMultipleFailedNodes: 1 to 8 of them. */
+  @Test
+  void atMostEightFailedNodesAreReplaced() {
+    FailedNodePolicy several = new FailedNodePolicy(true, true, false, true);
+    List<String> placed = List.of("n0", "n1", "n2", "n3", "n4", "n5", "n6", "n7", "n8");
+    CachedWorkload workload = workload(List.of("kubernetes.io/hostname"), placed);
+    node("n8", Readiness.READY);
+    pod("n8", false);
+    assertThat(verdict(several, workload).evicted()).isEmpty();
+    assertThat(verdict(several, workload).unhealthy()).isEqualTo(placed.subList(0, 8));
+
+    nodes.remove("n8");
+    assertThat(verdict(several, workload).evicted())
+        .contains("Several of its nodes failed: " + String.join(", ", placed));
+    assertThat(verdict(several, workload).unhealthy()).isEmpty();
   }
 
   @Test

@@ -1,5 +1,6 @@
 package dev.sluice.core.engine;
 
+import static dev.sluice.core.engine.SchedulerFixture.pods;
 import static dev.sluice.core.engine.SchedulerFixture.quota;
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -9,7 +10,9 @@ import dev.sluice.core.model.ClusterQueueSpec.PreemptionPolicies.WithinClusterQu
 import dev.sluice.core.model.CycleStatistics;
 import dev.sluice.core.model.CycleStatistics.Recomputation;
 import dev.sluice.core.model.CycleStatistics.Result;
+import dev.sluice.core.model.RequestShape;
 import dev.sluice.core.queue.PendingTotals;
+import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
@@ -91,6 +94,30 @@ class CycleMetricsTest {
     assertThat(summaries().get("one"))
         .extracting(PendingTotals::activeClasses, PendingTotals::oldest)
         .containsExactly(0, Optional.empty());
+  }
+
+  /**
+   * Changes of 0.20, section 4, SchedulingEquivalenceHashingIgnorePodSetName: requests that differ
+   * in the names of pod sets only are parked by the same cycles, for the same reason, and looked at
+   * again together. They are counted as two.
+   */
+  @Test
+  void requestsWithOtherNamesOfPodSetsParkTogether() {
+    world.submit("large", "one", 10);
+    assertThat(world.admitted()).containsExactly("large");
+    for (String name : List.of("worker", "Replica")) {
+      world.submit(name, "one", new RequestShape(List.of(pods(name, 4, 0))), 0);
+    }
+    assertThat(world.admitted()).isEmpty();
+
+    assertThat(world.waitsFor("worker")).isPresent().isEqualTo(world.waitsFor("Replica"));
+    assertThat(world.engine.cycle()).as("nobody is looked at before something changes").isFalse();
+    assertThat(summaries().get("one"))
+        .extracting(PendingTotals::activeClasses, PendingTotals::inadmissibleClasses)
+        .containsExactly(0, 2);
+    world.finish("large");
+    assertThat(world.admitted()).containsExactlyInAnyOrder("worker", "Replica");
+    assertThat(world.admission("Replica").podSets().getFirst().name()).isEqualTo("Replica");
   }
 
   private Map<String, PendingTotals> summaries() {

@@ -162,7 +162,10 @@ class QuotaNeverExceededTest {
     assertThat(schedulerFixture.admitted()).isEmpty();
   }
 
-  /** A sum of quotas beyond the range is a limit all the same, and what is released is free. */
+  /**
+   * Changes of 0.20, section 1: quotas beyond the range of amounts. A sum of quotas beyond it is a
+   * limit all the same, and what is released is free.
+   */
   @Test
   void quotasOfACohortWhoseSumLeavesTheRangeOfAmountsAreNotUnlimited() {
     long much = UNLIMITED / 4 * 3;
@@ -179,6 +182,7 @@ class QuotaNeverExceededTest {
     assertThat(schedulerFixture.admitted()).containsExactly("more");
   }
 
+  /** Changes of 0.20, section 1: a quota beyond the range of amounts is read as unlimited. */
   @Test
   void anUnlimitedQuotaHoldsWhateverIsRequestedAndIsUnlimitedAfterwards() {
     schedulerFixture.queue("q", "", quota("f", UNLIMITED));
