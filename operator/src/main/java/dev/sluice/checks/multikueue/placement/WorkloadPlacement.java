@@ -157,7 +157,10 @@ public record WorkloadPlacement(Dispatcher dispatcher, Duration workerLostTimeou
         return PlacementPlan.of(
             new PlacementAction.Finish(cluster, ending.reason(), ending.message()));
       }
-      return managerState.check() == Check.READY
+      boolean ranThere =
+          managerState.check() == Check.READY
+              && managerState.cluster().filter(other -> !other.equals(cluster)).isEmpty();
+      return ranThere
           ? PlacementPlan.of(
               new PlacementAction.Retry(
                   clusterMessage(
@@ -165,7 +168,8 @@ public record WorkloadPlacement(Dispatcher dispatcher, Duration workerLostTimeou
                       ending.outOfSync()
                           ? "has another job than this cluster: " + ending.message()
                           : "lost the job of the workload: " + ending.message())))
-          : PlacementPlan.nothing();
+          // it doesn't run there, and is offered anew once the copy is gone
+          : PlacementPlan.of(new PlacementAction.Withdraw(cluster));
     }
 
     /**

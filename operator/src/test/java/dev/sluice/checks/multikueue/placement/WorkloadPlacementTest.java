@@ -191,7 +191,8 @@ class WorkloadPlacementTest {
         .containsExactly(
             new PlacementAction.Retry(
                 "Worker cluster \"b\" has another job than this cluster: the end"));
-    assertThat(plan(waiting())).isEqualTo(PlacementPlan.nothing());
+    assertThat(plan(waiting()).placementActions())
+        .containsExactly(new PlacementAction.Withdraw("b"));
   }
 
   /** A worker whose job is gone did not run it to its end (changes of 0.20, section 2). */
@@ -203,7 +204,17 @@ class WorkloadPlacementTest {
         .containsExactly(
             new PlacementAction.Retry(
                 "Worker cluster \"b\" lost the job of the workload: the end"));
-    assertThat(plan(waiting())).isEqualTo(PlacementPlan.nothing());
+    assertThat(plan(waiting()).placementActions())
+        .containsExactly(new PlacementAction.Withdraw("b"));
+  }
+
+  @Test
+  void aFailedSyncElsewhereEndsNothingThatRuns() {
+    has("a", finished("OutOfSync"));
+    has("b", admitted(1));
+
+    assertThat(plan(runningIn("b")).placementActions())
+        .containsExactly(new PlacementAction.Withdraw("a"));
   }
 
   /** A pod is deleted to evict it, so that its remote Workload is evicted and finished. */
