@@ -4,6 +4,7 @@ import static dev.sluice.core.engine.SchedulerFixture.quota;
 import static dev.sluice.core.model.ResourceAmounts.UNLIMITED;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.sluice.core.model.ClusterQueueSpec.PreemptionPolicies;
 import dev.sluice.core.model.LocalQueueId;
 import dev.sluice.core.model.PodSetAssignment;
 import dev.sluice.core.model.ReservingWorkload;
@@ -180,6 +181,27 @@ class QuotaNeverExceededTest {
         new SchedulerEvent.WorkloadReleased(
             new WorkloadId("uid-of-b", "ns", "of-b"), schedulerFixture.nextVersion()));
     assertThat(schedulerFixture.admitted()).containsExactly("more");
+  }
+
+  /**
+   * docs/scheduling-semantics.md#quota-tree: whoever runs stays when its quota becomes less (of
+   * effective quotas, changes of 0.20, section 5, says the same), and nobody starts before there is
+   * room again. A lender takes back what is its own by preemption only.
+   */
+  @Test
+  void quotaThatBecomesLessEvictsNobody() {
+    schedulerFixture.queue("q", "co", quota("f", 10));
+    schedulerFixture.queue("lender", "co", PreemptionPolicies.NEVER, quota("f", 5));
+    schedulerFixture.submit("large", "q", 12, 0, 0);
+    assertThat(schedulerFixture.admitted()).containsExactly("large");
+
+    schedulerFixture.queue("q", "co", quota("f", 3));
+    schedulerFixture.submit("small", "q", 1, 9, 1);
+    schedulerFixture.submit("own", "lender", 1, 9, 1);
+    assertThat(schedulerFixture.admitted()).isEmpty();
+    assertThat(schedulerFixture.preempted()).isEmpty();
+    schedulerFixture.finish("large");
+    assertThat(schedulerFixture.admitted()).containsExactlyInAnyOrder("small", "own");
   }
 
   /** Changes of 0.20, section 1: a quota beyond the range of amounts is read as unlimited. */

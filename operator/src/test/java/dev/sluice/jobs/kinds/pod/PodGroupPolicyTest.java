@@ -571,6 +571,44 @@ class PodGroupPolicyTest {
       assertThat(given(workload, pods)).as("two aren't ready").isEmpty();
     }
 
+    /**
+     * docs/scheduling-semantics.md#waiting-for-pods (semantics, section 11): a pod whose image
+     * can't be pulled has a node and isn't ready, so that its group is sent back by {@code
+     * timeout}, or by {@code recoveryTimeout} if it was ready.
+     */
+    @Test
+    void isNotReadyWhileAnImageIsNotPulled() {
+      rules = rules(true);
+      GivenPod waits = member("a", 2).started().phase("Pending");
+      waits
+          .object()
+          .withObject("/status")
+          .putArray("containerStatuses")
+          .addObject()
+          .put("name", "c")
+          .withObject("/state/waiting")
+          .put("reason", "ImagePullBackOff");
+      GivenPod[] pods = {waits, member("b", 2).running()};
+      GivenGroupWorkload starting =
+          workload("worker", 2)
+              .ownedBy(pods)
+              .admitted("spot")
+              .condition(
+                  "PodsReady",
+                  "False",
+                  "WaitForStart",
+                  "Not all pods have been ready or succeeded yet");
+      GivenGroupWorkload ran =
+          workload("worker", 2)
+              .ownedBy(pods)
+              .admitted("spot")
+              .condition("PodsReady", "True", "Started", "");
+
+      assertThat(given(starting, pods)).isEmpty();
+      assertThat(condition(only(PatchStatus.class, given(ran, pods)), "PodsReady"))
+          .isEqualTo("False WaitForRecovery");
+    }
+
     /** As for a job: a group that is not admitted has no pods that could be ready. */
     @Test
     void isNotReadyWhileItIsNotAdmitted() {
