@@ -21,6 +21,8 @@ import io.fabric8.kubernetes.api.model.GenericKubernetesResourceList;
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.fabric8.kubernetes.client.dsl.NonNamespaceOperation;
 import io.fabric8.kubernetes.client.dsl.Resource;
+import io.fabric8.kubernetes.client.dsl.base.PatchContext;
+import io.fabric8.kubernetes.client.dsl.base.PatchType;
 import java.nio.file.Path;
 import java.security.SecureRandom;
 import java.time.Duration;
@@ -36,7 +38,8 @@ import org.junit.jupiter.api.parallel.ExecutionMode;
 /**
  * Devices of claims, quotas that follow capacity, and nodes that are asked for, while the operator
  * is killed when Jobs wait, when what they wait for is there, and when they have started; and
- * PodGroups of kube-scheduler, while it is killed in each phase of a Job that has some.
+ * PodGroups of kube-scheduler, while it is killed in each phase of a Job that has some; and
+ * preemptions that only a PreemptionConfig allows.
  */
 @ControlPlaneTest(
     exclusive = true,
@@ -54,7 +57,7 @@ class RestartedFeaturesIT {
 
   private static final String CONFIGURATION =
       """
-      featureGates: {DynamicQuotaOrchestration: true, WASPodGroups: true}
+      featureGates: {DynamicQuotaOrchestration: true, WASPodGroups: true, ConfigurablePreemptions: true}
       resources:
         deviceClassMappings:
         - {name: example.com/gpus, deviceClassNames: [restarts.example.com]}
@@ -297,6 +300,128 @@ class RestartedFeaturesIT {
       assertThat(operator.stop()).isTrue();
     } finally {
       operator.close();
+    }
+  }
+
+  /**
+   * docs/preemption-config.md: what a rule allows is decided anew after each kill, and happens
+   * once. The moments are made by policies, as above.
+   */
+  @Test
+  void preemptionsByRulesHappenOnceWheneverTheOperatorIsKilled(TestCluster own) {
+    cluster = own;
+    api = new Api(own);
+    jobs = new QueuedJobs(own);
+    OperatorProcess operator = start();
+    try (WatchRecorder recorder = new WatchRecorder(own.client(), InstantSource.system())) {
+      recorder.start();
+      own.createNodes(NodeGroup.plentiful(own.name("node"), 1));
+      own.applyText(
+          """
+          apiVersion: kueue.x-k8s.io/v1beta2
+          kind: ResourceFlavor
+          metadata: {name: "ruled-${suffix}"}
+          ---
+          apiVersion: kueue.x-k8s.io/v1beta2
+          kind: WorkloadPriorityClass
+          metadata: {name: "hero-${suffix}"}
+          value: 10
+          ---
+          apiVersion: kueue.x-k8s.io/v1alpha1
+          kind: PreemptionConfig
+          metadata: {name: "heroes-${suffix}"}
+          spec:
+            rules:
+            - name: heroes
+              preemptorPriorityClassSelector: {matchNames: ["hero-${suffix}"]}
+              activationPolicy: {trigger: InsufficientQuota}
+              candidateSelectors:
+              - {scope: WithinClusterQueue, priority: {mode: Base, comparison: LessThan}}
+          """);
+      queue("ruled", "ruled", "cpu", "");
+      jobs.patch(
+          CLUSTER_QUEUE,
+          own.name("ruled"),
+          "{'metadata': {'annotations': {'kueue.x-k8s.io/preemption-config-name': '%s'}}}"
+              .formatted(own.name("heroes")));
+      submit("steady", "ruled", 6, false);
+      submit("other", "ruled", 2, false);
+      String steady = api.workloadOf("steady");
+      String other = api.workloadOf("other");
+      api.awaitRunning("steady", 6);
+      api.awaitRunning("other", 2);
+      refuse(
+          "evictions",
+          "kueue.x-k8s.io",
+          "workloads/status",
+          "UPDATE",
+          "object.status.?conditions.orValue([]).all(c, c.type != 'Preempted')");
+      refuse(
+          "stops",
+          "batch",
+          "jobs",
+          "UPDATE",
+          "object.spec.?suspend.orValue(false) == oldObject.spec.?suspend.orValue(false)"
+              + " || !object.spec.suspend");
+      await("nobody may stop a Job").atMost(LIMIT).until(() -> isRefusedToStop("steady"));
+
+      submit("hero", "ruled, kueue.x-k8s.io/priority-class: " + own.name("hero"), 5, false);
+      String hero = api.workloadOf("hero");
+      api.awaitMessage(hero, "QuotaReserved", "preempt");
+      operator.kill(); // decided, before the eviction is written
+      assertThat(api.condition("Workload", steady, "Preempted"))
+          .isNotEqualTo("True InClusterQueue");
+      allow("evictions");
+      operator = start();
+      api.awaitCondition("Workload", steady, "Preempted", "True InClusterQueue");
+
+      operator = restarted(operator); // before the victim's Job is stopped
+      api.awaitMessage(hero, "QuotaReserved", "preempt");
+      assertThat(isSuspended("steady")).isFalse();
+      assertThat(evictions(steady)).isEqualTo(PREEMPTED_ONCE);
+      operator.kill(); // and before it is heard that it was
+      allow("stops");
+      operator = start();
+      api.awaitCondition("Workload", hero, "Admitted", "True Admitted");
+      assertThat(isSuspended("steady")).isTrue();
+
+      operator = restarted(operator); // when the preemptor has started
+      api.awaitRunning("hero", 5);
+      api.delete("Job", "hero");
+      api.awaitRunning("steady", 6);
+      assertThat(evictions(steady)).isEqualTo(PREEMPTED_ONCE);
+      assertThat(evictions(other)).as("a minimal set is preempted").isEmpty();
+      assertThat(recorder.catchUp(LIMIT)).isTrue();
+      assertThat(Auditor.audit(own.own(recorder.history())).violations()).isEmpty();
+      assertThat(operator.stop()).isTrue();
+    } finally {
+      operator.close();
+    }
+  }
+
+  private static final String PREEMPTED_ONCE =
+      "[{\"count\":1,\"reason\":\"Preempted\",\"underlyingCause\":\"\"}]";
+
+  private String evictions(String workload) {
+    JsonNode evictions = api.get("Workload", workload).at("/status/schedulingStats/evictions");
+    return evictions.isMissingNode() ? "" : evictions.toString();
+  }
+
+  private boolean isRefusedToStop(String job) {
+    try {
+      cluster
+          .client()
+          .batch()
+          .v1()
+          .jobs()
+          .inNamespace(cluster.namespace())
+          .withName(job)
+          .dryRun()
+          .patch(PatchContext.of(PatchType.JSON_MERGE), "{\"spec\": {\"suspend\": true}}");
+      return false;
+    } catch (KubernetesClientException e) {
+      assertThat(e.getMessage()).contains("not yet");
+      return true;
     }
   }
 
