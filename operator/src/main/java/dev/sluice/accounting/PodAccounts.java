@@ -2,6 +2,7 @@ package dev.sluice.accounting;
 
 import dev.sluice.accounting.AdmissionComparison.Charge;
 import dev.sluice.api.KueueConstants;
+import dev.sluice.core.model.ResourceAmounts;
 import dev.sluice.core.model.WorkloadId;
 import dev.sluice.workload.record.CachedWorkload;
 import dev.sluice.workload.record.CachedWorkload.Owner;
@@ -19,6 +20,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.SortedMap;
+import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
@@ -316,6 +319,24 @@ public final class PodAccounts implements WorkloadListener {
   /** The Workloads that are charged for a pod, by what is known of its owners. */
   public List<CachedWorkload> charged(PodRecord pod) {
     return accountsOf(pod).stream().flatMap(account -> charged(account).stream()).toList();
+  }
+
+  /**
+   * What pods request that no Workload is charged for, by node and resource; each is one of {@code
+   * pods}, too.
+   */
+  public Map<String, SortedMap<String, Long>> foreignRequests() {
+    Map<String, SortedMap<String, Long>> byNode = new HashMap<>();
+    for (PodRecord pod : records.bound()) {
+      if (charged(pod).isEmpty()) {
+        SortedMap<String, Long> sum = byNode.computeIfAbsent(pod.node(), any -> new TreeMap<>());
+        pod.amounts()
+            .requested()
+            .forEach((resource, amount) -> sum.merge(resource, amount, ResourceAmounts::add));
+        sum.merge("pods", 1L, ResourceAmounts::add);
+      }
+    }
+    return byNode;
   }
 
   /** Compares pods of an account with what it is charged for. */

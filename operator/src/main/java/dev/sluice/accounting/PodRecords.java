@@ -186,6 +186,16 @@ public final class PodRecords {
     }
   }
 
+  /** The pods that are bound to a node. */
+  List<PodRecord> bound() {
+    lock.lock();
+    try {
+      return byUid.values().stream().filter(pod -> !pod.node().isEmpty()).toList();
+    } finally {
+      lock.unlock();
+    }
+  }
+
   /** The UIDs of the pods that are not among these. */
   public List<UUID> others(Set<UUID> these) {
     lock.lock();

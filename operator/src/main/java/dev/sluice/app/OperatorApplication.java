@@ -182,7 +182,7 @@ public final class OperatorApplication implements AutoCloseable {
                 scheduler,
                 new ConcurrentListings(informers, jobs, certificates, workloads),
                 informers,
-                new CapacityModule(context, informers, queues, multiKueue, framework),
+                new CapacityModule(context, informers, queues, multiKueue, accounting, framework),
                 new ReconcilerFrameworkModule(framework),
                 lifecycle,
                 jobs,

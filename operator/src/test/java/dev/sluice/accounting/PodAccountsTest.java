@@ -124,6 +124,28 @@ class PodAccountsTest {
     assertThat(changed).contains(account);
   }
 
+  /** docs/dynamic-quota.md#nodes-of-this-cluster */
+  @Test
+  void podsThatNobodyIsChargedForAreForeign() {
+    PodRecord daemon = pod(7, "", "2500m", "");
+    PodRecord gated = pod(8, "", "1", "spec schedulingGates: [{name: x}]");
+    accounts.records().seen(daemon);
+    accounts.records().seen(pod(1));
+    accounts.records().seen(gated);
+    accounts.records().seen(pod(9, "", "1", "spec nodeName: ''"));
+    assertThat(accounts.foreignRequests())
+        .as("a Job without quota")
+        .isEqualTo(Map.of("n1", Map.of("cpu", 4500L, "pods", 3L)));
+
+    accounts.records().gone(gated.uid());
+    CachedWorkload workload = admitted();
+    assertThat(accounts.foreignRequests())
+        .isEqualTo(Map.of("n1", Map.of("cpu", 2500L, "pods", 1L)));
+    accounts.records().gone(daemon.uid());
+    assertThat(accounts.foreignRequests()).isEmpty();
+    assertThat(workload.admitted()).isTrue();
+  }
+
   /** As quota is: five pods with 3 CPUs were assigned, four are wanted, two were given back. */
   @Test
   void aSmallerPodSetIsChargedWithoutItsReclaimablePods() {

@@ -130,6 +130,36 @@ class DynamicQuotaIT {
         .contains("metadata.annotations[sluice.dev/capacity-reserve]: \"much\": must be");
   }
 
+  /** Changes of 0.20, section 5: pods that aren't ours are subtracted where asked. */
+  @Test
+  void quotaIsWithoutWhatPodsUseThatArentQueued(TestCluster own) {
+    queues("capacity: \"${suffix}\"");
+    provider(ProviderCapacity.CONTROLLER, "sluice.dev/capacity-subtract: ForeignPods");
+    own.applyText(ROOT.formatted("dqo", "Cohort", "root"));
+    String node = nodes("only", 1).getFirst().getMetadata().getName();
+    awaitQuotas("2500m", "7500m");
+
+    own.applyText(
+        """
+        apiVersion: v1
+        kind: Pod
+        metadata: {name: daemon, annotations: {sluice.dev/run-for: 60m}}
+        spec:
+          nodeName: %s
+          containers: [{name: main, image: none, resources: {requests: {cpu: 2}}}]
+        """
+            .formatted(node));
+    awaitQuotas("2", "6");
+    assertThat(jobs.message(PROVIDER, own.name("cp"), "CapacitySynchronized"))
+        .contains("less what pods request there that aren't queued");
+
+    submit("queued", "b", 5);
+    jobs.awaitCondition(QueuedJobs.WORKLOAD, jobs.workloadOf(JOB, "queued"), "PodsReady", "True");
+    jobs.delete("v1/Pod", "daemon");
+    awaitQuotas("2500m", "7500m");
+    assertThat(jobs.get(JOB, "queued").at("/spec/suspend").asBoolean()).isFalse();
+  }
+
   /** Changes of 0.20, section 5. */
   @Test
   void theSchemaRefusesWhatCantBe(TestCluster own) {
@@ -247,6 +277,7 @@ class DynamicQuotaIT {
           labels: {kueue.x-k8s.io/queue-name: %s}
         spec:
           template:
+            metadata: {annotations: {sluice.dev/run-for: "60m"}}
             spec:
               restartPolicy: Never
               containers: [{name: main, image: none, resources: {requests: {cpu: %d}}}]

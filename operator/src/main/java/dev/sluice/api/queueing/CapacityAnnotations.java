@@ -21,6 +21,7 @@ import org.jspecify.annotations.Nullable;
  * @param reserve what is kept back, by resource: an amount, or a part of what there is
  * @param hysteresis how much of the amount told last a change must be to be told; from 0 to 1
  * @param largestWorker whether the largest worker cluster counts, and not all of them together
+ * @param withoutForeignPods whether what pods request that no quota counts isn't told
  * @param faults what is wrong, each with the field and what is allowed
  */
 public record CapacityAnnotations(
@@ -29,6 +30,7 @@ public record CapacityAnnotations(
     Map<String, Reserve> reserve,
     BigDecimal hysteresis,
     boolean largestWorker,
+    boolean withoutForeignPods,
     List<String> faults) {
 
   /** The least that is told of each flavor. */
@@ -45,6 +47,12 @@ public record CapacityAnnotations(
 
   /** Whether all worker clusters count, or the largest one. */
   public static final String WORKERS = "sluice.dev/capacity-of-workers";
+
+  /** What is subtracted of the nodes. */
+  public static final String SUBTRACT = "sluice.dev/capacity-subtract";
+
+  /** The value of {@link #SUBTRACT}: the requests of pods that no quota counts. */
+  public static final String FOREIGN_PODS = "ForeignPods";
 
   private static final String SUM = "Sum";
   private static final String LARGEST = "Largest";
@@ -126,8 +134,18 @@ public record CapacityAnnotations(
     if (!workers.equals(SUM) && !workers.equals(LARGEST)) {
       faults.add(fault(WORKERS, workers, SUM + " or " + LARGEST));
     }
+    String subtracted = given.get(SUBTRACT);
+    if (subtracted != null && !subtracted.equals(FOREIGN_PODS)) {
+      faults.add(fault(SUBTRACT, subtracted, FOREIGN_PODS));
+    }
     return new CapacityAnnotations(
-        floor, ceiling, reserve, hysteresis, workers.equals(LARGEST), faults);
+        floor,
+        ceiling,
+        reserve,
+        hysteresis,
+        workers.equals(LARGEST),
+        FOREIGN_PODS.equals(subtracted),
+        faults);
   }
 
   /**

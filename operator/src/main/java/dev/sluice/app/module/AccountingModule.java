@@ -176,6 +176,11 @@ public final class AccountingModule implements OperatorModule {
     return context.configuration().podAccounting().isOn();
   }
 
+  /** Whether pods are counted, and all of them are known. */
+  boolean areCounted() {
+    return enabled() && synced.getAsBoolean();
+  }
+
   /**
    * Whether an admitted Workload has a pod that may run and has no node. Asked only where somebody
    * waits for that: false without {@code waitForPodsReady.unscheduledTimeout}.

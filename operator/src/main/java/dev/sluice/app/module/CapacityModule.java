@@ -16,8 +16,10 @@ import java.io.IOException;
 import java.util.Collection;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.SortedMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
@@ -38,21 +40,24 @@ public final class CapacityModule implements OperatorModule {
   private final OperatorContext context;
   private final InformerModule informers;
   private final QueueModule queues;
+  private final AccountingModule accounting;
   private final LocalNodes nodes;
   private final Optional<MultiKueueControllers> workers;
   private final Operator operator;
   private volatile Optional<CapacityControllers> controllers = Optional.empty();
 
   /**
-   * Connected to the queues whose quota may follow capacity, and to the workers that may be the
-   * capacity; {@code operator} isn't started.
+   * Connected to the queues whose quota may follow capacity, to the pods that take from it, and to
+   * the workers that may be the capacity; {@code operator} isn't started.
    */
   public CapacityModule(
       OperatorContext context,
       InformerModule informers,
       QueueModule queues,
       MultiKueueModule multiKueue,
+      AccountingModule accounting,
       Operator operator) {
+    this.accounting = accounting;
     workers = multiKueue.controllers();
     this.operator = operator;
     this.context = context;
@@ -173,6 +178,18 @@ public final class CapacityModule implements OperatorModule {
     @Override
     public Collection<ClusterNode> all() {
       return store.all().stream().map(NodeState::node).toList();
+    }
+
+    @Override
+    public boolean countsPods() {
+      return accounting.enabled();
+    }
+
+    @Override
+    public Optional<Map<String, SortedMap<String, Long>>> foreignRequests() {
+      return accounting.areCounted()
+          ? Optional.of(accounting.accounts().foreignRequests())
+          : Optional.empty();
     }
   }
 }

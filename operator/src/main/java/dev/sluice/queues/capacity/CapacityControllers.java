@@ -47,6 +47,9 @@ public final class CapacityControllers implements EffectiveQuotasPlan, AutoClose
   /** Many nodes come at once: each count may be a write for each queue. */
   private static final Duration GATHER_NODES = Duration.ofSeconds(1);
 
+  /** How often pods are counted that no quota counts: each start of a pod would be one. */
+  private static final Duration COUNT_PODS = Duration.ofSeconds(10);
+
   /**
    * What this reads and writes with.
    *
@@ -94,6 +97,7 @@ public final class CapacityControllers implements EffectiveQuotasPlan, AutoClose
   private final DynamicQuotaOrchestratorReconciler orchestratorReconciler;
   private final AtomicBoolean due = new AtomicBoolean();
   private final AtomicBoolean recount = new AtomicBoolean();
+  private final AtomicBoolean podsDue = new AtomicBoolean();
   private volatile Optional<OrchestrationPlan> plan = Optional.empty();
   private volatile boolean open;
 
@@ -110,6 +114,7 @@ public final class CapacityControllers implements EffectiveQuotasPlan, AutoClose
         (before, after) -> {
           changed();
           nodes();
+          pods();
           if (before != null && after != null && !annotations(before).equals(annotations(after))) {
             providerTrigger.signal(after.getMetadata().getName());
           }
@@ -187,6 +192,7 @@ public final class CapacityControllers implements EffectiveQuotasPlan, AutoClose
     nodes();
     changed();
     capacityChanged();
+    pods();
   }
 
   /** Called when a node or the queue of a worker may have changed; returns at once. */
@@ -211,6 +217,23 @@ public final class CapacityControllers implements EffectiveQuotasPlan, AutoClose
           .nodes()
           .ifPresent(
               nodes -> nodes.use(providers.all().stream().anyMatch(ProviderCapacity::countsNodes)));
+    }
+  }
+
+  /** Counts again after a while, as long as a provider subtracts pods. */
+  private void pods() {
+    if (open
+        && providers.all().stream().anyMatch(ProviderCapacity::subtractsPods)
+        && podsDue.compareAndSet(false, true)) {
+      dependencies
+          .delays()
+          .accept(
+              COUNT_PODS,
+              () -> {
+                podsDue.set(false);
+                capacityChanged();
+                pods();
+              });
     }
   }
 

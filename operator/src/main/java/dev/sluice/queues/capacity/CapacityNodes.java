@@ -2,6 +2,9 @@ package dev.sluice.queues.capacity;
 
 import dev.sluice.core.model.ClusterNode;
 import java.util.Collection;
+import java.util.Map;
+import java.util.Optional;
+import java.util.SortedMap;
 
 /** The nodes of the cluster, read while they are used. */
 public interface CapacityNodes {
@@ -14,4 +17,13 @@ public interface CapacityNodes {
 
   /** The nodes, usable or not. */
   Collection<ClusterNode> all();
+
+  /** Whether pods are counted, so that those that no quota counts can be told. */
+  boolean countsPods();
+
+  /**
+   * What pods request that no quota counts, by node and resource, each pod as one of {@code pods}
+   * included; empty while not all pods are known.
+   */
+  Optional<Map<String, SortedMap<String, Long>>> foreignRequests();
 }

@@ -11,7 +11,9 @@ import dev.sluice.queues.status.Conditions;
 import io.fabric8.kubernetes.api.model.Condition;
 import java.time.InstantSource;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
+import java.util.SortedMap;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -60,9 +62,18 @@ final class CapacityProviderReconciler extends LeaderAwareReconciler<CapacityPro
     Capacity before = status == null ? null : status.capacity();
     List<Condition> conditions = status == null ? List.of() : status.conditions();
     boolean ofWorkers = ProviderCapacity.countsWorkers(provider);
-    if (!ofWorkers && !nodes.orElseThrow().isListed()) {
+    boolean subtracts =
+        ProviderCapacity.subtractsPods(provider) && nodes.orElseThrow().countsPods();
+    Optional<Map<String, SortedMap<String, Long>>> foreign =
+        subtracts ? nodes.orElseThrow().foreignRequests() : Optional.empty();
+    if (!ofWorkers && (!nodes.orElseThrow().isListed() || (subtracts && foreign.isEmpty()))) {
       return before == null
-          ? told(provider, conditions, null, "SourceUnavailable", "The nodes aren't listed yet")
+          ? told(
+              provider,
+              conditions,
+              null,
+              "SourceUnavailable",
+              subtracts ? "The nodes and pods aren't listed yet" : "The nodes aren't listed yet")
           : new CapacityProviderStatus(before, conditions);
     }
     ProviderCapacity.Result result =
@@ -70,7 +81,7 @@ final class CapacityProviderReconciler extends LeaderAwareReconciler<CapacityPro
             ? ProviderCapacity.ofWorkers(
                 provider, before, caches.flavors()::find, workers.orElseThrow())
             : ProviderCapacity.of(
-                provider, before, caches.flavors()::find, nodes.orElseThrow().all());
+                provider, before, caches.flavors()::find, nodes.orElseThrow().all(), foreign);
     return switch (result) {
       case ProviderCapacity.Result.Counted(Capacity capacity) ->
           told(
@@ -80,7 +91,8 @@ final class CapacityProviderReconciler extends LeaderAwareReconciler<CapacityPro
               "Synchronized",
               ofWorkers
                   ? "The capacity is the nominal quota of the worker clusters"
-                  : "The capacity is that of the nodes that are ready and schedulable");
+                  : "The capacity is that of the nodes that are ready and schedulable"
+                      + (subtracts ? ", less what pods request there that aren't queued" : ""));
       case ProviderCapacity.Result.Failed(String reason, String message) ->
           told(provider, conditions, before, reason, message);
     };

@@ -65,21 +65,36 @@ final class ProviderCapacity {
     return provider.getSpec() != null && provider.getSpec().controllerName().equals(controller);
   }
 
+  /** Whether this provider asks for what pods request that no quota counts to be subtracted. */
+  static boolean subtractsPods(CapacityProvider provider) {
+    return countsNodes(provider)
+        && CapacityAnnotations.of(provider.getMetadata().getAnnotations()).withoutForeignPods();
+  }
+
   /**
    * Counts nodes.
    *
    * @param before the capacity that the provider has, which small changes don't change
+   * @param foreign what pods request that no quota counts, by node; empty if nobody counts pods
    */
   static Result of(
       CapacityProvider provider,
       @Nullable Capacity before,
       Function<String, Optional<ResourceFlavor>> flavors,
-      Collection<ClusterNode> nodes) {
+      Collection<ClusterNode> nodes,
+      Optional<Map<String, SortedMap<String, Long>>> foreign) {
     List<String> faults = new ArrayList<>();
+    boolean subtracts = subtractsPods(provider);
+    if (subtracts && foreign.isEmpty()) {
+      faults.add(
+          "metadata.annotations[%s]: needs podAccounting: Detect or Prevent in the configuration"
+              .formatted(CapacityAnnotations.SUBTRACT));
+    }
+    Map<String, SortedMap<String, Long>> less = subtracts ? foreign.orElse(Map.of()) : Map.of();
     if (provider.getSpec().parameters() != null) {
       faults.add("spec.parameters: must be absent for the controller " + CONTROLLER);
     }
-    return of(provider, before, flavors, flavor -> sum(flavor, nodes), faults);
+    return of(provider, before, flavors, flavor -> sum(flavor, nodes, less), faults);
   }
 
   /** Adds up worker clusters, or takes the largest one, as the annotations say. */
@@ -99,8 +114,14 @@ final class ProviderCapacity {
         }
       }
     }
-    boolean largest =
-        CapacityAnnotations.of(provider.getMetadata().getAnnotations()).largestWorker();
+    CapacityAnnotations annotations =
+        CapacityAnnotations.of(provider.getMetadata().getAnnotations());
+    boolean largest = annotations.largestWorker();
+    if (annotations.withoutForeignPods()) {
+      faults.add(
+          "metadata.annotations[%s]: only for the controller %s"
+              .formatted(CapacityAnnotations.SUBTRACT, CONTROLLER));
+    }
     return of(
         provider,
         before,
@@ -205,16 +226,27 @@ final class ProviderCapacity {
         : new Result.Failed("Misconfigured", String.join("; ", faults));
   }
 
-  private static SortedMap<String, Long> sum(ResourceFlavor flavor, Collection<ClusterNode> nodes) {
+  /** What is left of each node, which isn't less than nothing. */
+  private static SortedMap<String, Long> sum(
+      ResourceFlavor flavor,
+      Collection<ClusterNode> nodes,
+      Map<String, SortedMap<String, Long>> foreign) {
     Map<String, String> labels =
         flavor.getSpec() == null ? Map.of() : flavor.getSpec().nodeLabels();
     SortedMap<String, Long> amounts = new TreeMap<>();
     for (ClusterNode node : nodes) {
       if (node.usable() && node.labels().entrySet().containsAll(labels.entrySet())) {
+        SortedMap<String, Long> less = foreign.getOrDefault(node.name(), new TreeMap<>());
         node.allocatable()
             .forEach(
                 (resource, amount) ->
-                    amounts.merge(resource, Math.max(0, amount), ResourceAmounts::addQuota));
+                    amounts.merge(
+                        resource,
+                        Math.max(
+                            0,
+                            ResourceAmounts.subtract(
+                                Math.max(0, amount), less.getOrDefault(resource, 0L))),
+                        ResourceAmounts::addQuota));
       }
     }
     return amounts;

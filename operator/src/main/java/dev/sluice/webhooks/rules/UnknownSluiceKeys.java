@@ -39,7 +39,7 @@ public final class UnknownSluiceKeys implements AdmissionFunction {
               active-deadline admission-check admission-check-selectors aged-by allowed-groups allowed-users
               assigned-queue attempt-backoff available-quota backfill backfill-unknown-run-time
               bench-run block-until-ready capacity-ceiling capacity-floor capacity-hysteresis
-              capacity-of-workers capacity-reserve checkpoint-grace checkpoint-requested-at checkpointed-at
+              capacity-of-workers capacity-reserve capacity-subtract checkpoint-grace checkpoint-requested-at checkpointed-at
               cohort-guarantee default-run-time exit-code expected-run-time fence-after
               first-replica flavor-of-nodes flavor-of-variant flavor-order flavors-without-nodes
               holder inactive-by-unit interruption-rate local-queue made-for

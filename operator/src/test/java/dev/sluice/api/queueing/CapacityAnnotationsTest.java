@@ -22,6 +22,21 @@ class CapacityAnnotationsTest {
     assertThat(none.told("cpu", 100L, 5)).isEqualTo(5);
   }
 
+  @Test
+  void whatIsSubtractedIsForeignPodsOrNothing() {
+    assertThat(CapacityAnnotations.of(Map.of()).withoutForeignPods()).isFalse();
+    assertThat(
+            CapacityAnnotations.of(Map.of(CapacityAnnotations.SUBTRACT, "ForeignPods"))
+                .withoutForeignPods())
+        .isTrue();
+    CapacityAnnotations other =
+        CapacityAnnotations.of(Map.of(CapacityAnnotations.SUBTRACT, "pods"));
+    assertThat(other.withoutForeignPods()).isFalse();
+    assertThat(other.faults())
+        .containsExactly(
+            "metadata.annotations[sluice.dev/capacity-subtract]: \"pods\": must be ForeignPods");
+  }
+
   @ParameterizedTest
   @CsvSource({
     // reserve, floor, ceiling, hysteresis, told before, counted, told

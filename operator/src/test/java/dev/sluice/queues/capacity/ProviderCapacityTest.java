@@ -28,6 +28,7 @@ import org.junit.jupiter.api.Test;
 class ProviderCapacityTest {
 
   private final List<ClusterNode> nodes = new ArrayList<>();
+  private Optional<Map<String, SortedMap<String, Long>>> foreign = Optional.of(Map.of());
 
   /** Changes of 0.20, section 5. */
   @Test
@@ -39,6 +40,39 @@ class ProviderCapacityTest {
 
     assertThat(counted(provider(Map.of()), null))
         .isEqualTo(Map.of("cpu", "4500m", "memory", "1Gi", "nvidia.com/gpu", "8"));
+  }
+
+  /** Changes of 0.20, section 5: pods that aren't ours are subtracted where asked. */
+  @Test
+  void podsThatNoQuotaCountsAreSubtractedWhereAsked() {
+    Map<String, String> asked = Map.of(CapacityAnnotations.SUBTRACT, "ForeignPods");
+    node(Map.of("pool", "spot"), true, Map.of("cpu", 4_000L, "pods", 10L));
+    node(Map.of("pool", "spot"), true, Map.of("cpu", 4_000L));
+    node(Map.of("pool", "other"), true, Map.of("cpu", 4_000L));
+    foreign =
+        Optional.of(
+            Map.of(
+                nodes.get(0).name(),
+                new TreeMap<>(Map.of("cpu", 1_500L, "pods", 3L, "gpu", 1L)),
+                nodes.get(1).name(),
+                new TreeMap<>(Map.of("cpu", 5_000L)),
+                nodes.get(2).name(),
+                new TreeMap<>(Map.of("cpu", 1L)),
+                "gone",
+                new TreeMap<>(Map.of("cpu", 1L))));
+
+    assertThat(counted(provider(Map.of()), null)).isEqualTo(Map.of("cpu", "8", "pods", "10"));
+    assertThat(counted(provider(asked), null))
+        .as("a node that has less than nothing takes nothing from others")
+        .isEqualTo(Map.of("cpu", "2500m", "pods", "7"));
+    foreign = Optional.empty();
+    assertThat(counted(provider(Map.of()), null)).isEqualTo(Map.of("cpu", "8", "pods", "10"));
+    assertThat(of(provider(asked), null))
+        .isEqualTo(
+            new ProviderCapacity.Result.Failed(
+                "Misconfigured",
+                "metadata.annotations[sluice.dev/capacity-subtract]: needs podAccounting: Detect or"
+                    + " Prevent in the configuration"));
   }
 
   @Test
@@ -166,6 +200,14 @@ class ProviderCapacityTest {
             new ProviderCapacity.Result.Failed(
                 "Misconfigured",
                 "spec.parameters: must be absent or name a MultiKueueConfig of kueue.x-k8s.io"));
+    assertThat(
+            ofWorkers(
+                config("both"), Map.of(CapacityAnnotations.SUBTRACT, "ForeignPods"), Map.of()))
+        .isEqualTo(
+            new ProviderCapacity.Result.Failed(
+                "Misconfigured",
+                "metadata.annotations[sluice.dev/capacity-subtract]: only for the controller"
+                    + " kueue.x-k8s.io/local-capacity"));
   }
 
   private static Quantity q(String text) {
@@ -194,7 +236,8 @@ class ProviderCapacityTest {
         provider,
         before,
         name -> name.equals("spot") ? Optional.of(flavor) : Optional.empty(),
-        nodes);
+        nodes,
+        foreign);
   }
 
   /** The amounts of the only flavor. */
