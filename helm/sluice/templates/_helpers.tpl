@@ -47,6 +47,20 @@ matchExpressions:
 {{- end -}}
 {{- end -}}
 
+{{/* The port of an address to listen on; empty where it says that there is none. */}}
+{{- define "sluice.port" -}}
+{{- with toString . | splitList ":" | last | int -}}
+{{ . }}
+{{- end -}}
+{{- end -}}
+
+{{/* Says yes if the operator leads without an election. */}}
+{{- define "sluice.leadsAlone" -}}
+{{- if eq (dig "leaderElection" "leaderElect" true .Values.config | toString) "false" -}}
+yes
+{{- end -}}
+{{- end -}}
+
 {{/* Annotations of whatever has a caBundle. */}}
 {{- define "sluice.caAnnotations" -}}
 {{- $own := dict -}}
@@ -76,6 +90,14 @@ kind: Configuration
 {{/* Refuses what would stop a cluster, before anything is written: an object that can't be taken over. */}}
 {{- define "sluice.guards" -}}
 {{- $ns := .Release.Namespace -}}
+{{- if include "sluice.leadsAlone" . -}}
+{{- if gt (int .Values.replicas) 1 -}}
+{{- fail (printf "config.leaderElection.leaderElect is false and replicas is %d: without an election each replica would admit jobs by itself; set replicas to 1" (int .Values.replicas)) -}}
+{{- end -}}
+{{- if ne (dig "type" "Recreate" (.Values.controllerManager.strategy | default dict)) "Recreate" -}}
+{{- fail "config.leaderElection.leaderElect is false: controllerManager.strategy.type has to be Recreate, or two operators would admit jobs during a rollout" -}}
+{{- end -}}
+{{- end -}}
 {{- $found := lookup "apps/v1" "Deployment" $ns "kueue-controller-manager" -}}
 {{- if $found -}}
 {{- $ours := eq (dig "metadata" "labels" "app.kubernetes.io/part-of" "" $found) "sluice" -}}

@@ -83,8 +83,22 @@ renders them in no order that it promises; the first call does it for all.
 {{- end -}}
 {{- end -}}
 {{- end -}}
+{{- include "sluice.group" (dict "given" $given "values" $values) -}}
 {{- $_ := set . "Values" $values -}}
 {{- $_ := set . "Told" $told -}}
+{{- end -}}
+{{- end -}}
+
+{{/*
+Without fsGroup the operator can't read the Secrets that are mounted for it. Where the cluster chooses the
+user, it chooses that group, too, and refuses others.
+*/}}
+{{- define "sluice.group" -}}
+{{- $context := .values.controllerManager.manager.podSecurityContext -}}
+{{- $group := dict "in" .given "path" "controllerManager.manager.podSecurityContext.fsGroup" -}}
+{{- include "sluice.at" $group -}}
+{{- if and (not $group.found) (not (hasKey $context "runAsUser")) -}}
+{{- $_ := unset $context "fsGroup" -}}
 {{- end -}}
 {{- end -}}
 

@@ -244,6 +244,8 @@ class ChartIT {
         "config.integratons.frameworks={pod} | 'integratons'",
         "config.integrations.framework=pod | 'framework'",
         "config.podAccounting=Sometimes | /config/podAccounting",
+        "config.leaderElection.leaderElect=false | replicas is 2",
+        "config.metrics.bindAddress=1 | /config/metrics/bindAddress",
         "mutatingWebhook.reinvocationPolicy=Always | /mutatingWebhook/reinvocationPolicy"
       })
   void valuesThatCannotBeMeantAreRefusedByName(String value, String named) throws Exception {
@@ -263,6 +265,10 @@ class ChartIT {
         "{\"config\": {\"podAccounting\": \"Prevent\"}} | name: vpods-of-jobs.kb.io",
         "{\"config\": {\"featureGates\": {\"WASPodGroups\": true}}} | name:"
             + " mpods-of-podgroups.kb.io",
+        "{\"replicas\": 1, \"config\": {\"leaderElection\": {\"leaderElect\": false}}} |"
+            + " type: Recreate",
+        "{\"config\": {\"metrics\": {\"bindAddress\": \"0\"}}} | name: health",
+        "{\"config\": {\"health\": {\"healthProbeBindAddress\": \"0\"}}} | name: metrics",
         "{\"certificates\": {\"certManager\": {\"enabled\": true}}} | kind: Issuer",
         "{\"certificates\": {\"certManager\": {\"enabled\": true, \"issuerRef\": {\"kind\":"
             + " \"ClusterIssuer\", \"name\": \"company\"}}}} | kind: ClusterIssuer",

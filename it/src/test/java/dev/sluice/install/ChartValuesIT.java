@@ -73,6 +73,7 @@ class ChartValuesIT {
       controllerManager.manager.resources.requests.memory | "2Gi" | Container | /resources/requests/memory | "2Gi"
       controllerManager.manager.podSecurityContext.runAsNonRoot | false | Pod | /securityContext/runAsNonRoot | false
       controllerManager.manager.podSecurityContext.runAsUser | null | Pod | /securityContext/runAsUser |
+      controllerManager.manager.podSecurityContext.fsGroup | 1000 | Pod | /securityContext/fsGroup | 1000
       controllerManager.manager.podSecurityContext.seccompProfile.type | "Unconfined" | Pod | /securityContext/seccompProfile/type | "Unconfined"
       controllerManager.manager.containerSecurityContext.readOnlyRootFilesystem | false | Container | /securityContext/readOnlyRootFilesystem | false
       controllerManager.manager.containerSecurityContext.allowPrivilegeEscalation | true | Container | /securityContext/allowPrivilegeEscalation | true

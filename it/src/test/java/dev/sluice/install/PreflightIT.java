@@ -158,6 +158,8 @@ class PreflightIT {
         .contains("Secret kueue-webhook-server-cert is written by somebody who keeps the key");
     secret.patch(MERGE, "{\"data\": {\"ca.key\": \"\"}}");
     String text = Files.readString(configuration);
+    Files.writeString(configuration, text.replace("leaderElect: true", "leaderElect: false"));
+    assertThat(preflight()).contains("note  lease                leaderElection.leaderElect is");
     Files.writeString(configuration, text + "namespace: elsewhere\n");
     var lease = lease(cluster.client());
     lease.patch(MERGE, RENEWED.formatted(now(), 600));

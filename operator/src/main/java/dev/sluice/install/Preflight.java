@@ -218,6 +218,13 @@ public final class Preflight {
 
   private void lease() {
     var election = configuration.leaderElection();
+    if (!election.leaderElect()) {
+      row(
+          Severity.NOTE,
+          "lease",
+          "leaderElection.leaderElect is false: each replica admits jobs by itself, so there may be"
+              + " one only, and it has to end before another one starts (strategy Recreate)");
+    }
     var lease =
         client
             .leases()

@@ -145,6 +145,9 @@ class InstallFilesTest {
     long user = deployment().getSpec().getTemplate().getSpec().getSecurityContext().getRunAsUser();
 
     assertThat(recipe).contains("\nUSER " + user + ":" + user + "\n");
+    assertThat(deployment().getSpec().getTemplate().getSpec().getSecurityContext().getFsGroup())
+        .as("the group that Secrets are mounted for")
+        .isEqualTo(user);
     assertThat(
             recipe
                 .lines()
