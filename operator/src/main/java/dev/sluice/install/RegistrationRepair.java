@@ -4,6 +4,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.sluice.api.json.JsonMappers;
+import dev.sluice.kube.certificates.CertificateWithKey;
 import dev.sluice.webhooks.registration.RegistrationCheck;
 import dev.sluice.webhooks.registration.WebhookRegistration;
 import io.fabric8.kubernetes.api.model.HasMetadata;
@@ -19,7 +20,9 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.Supplier;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -38,9 +41,10 @@ public final class RegistrationRepair {
   private final KubernetesClient client;
   private final WebhookRegistration wanted;
   private final Optional<Runnable> allowed;
+  private final RegistrationTrust trust;
 
   /**
-   * A repair that has looked at nothing yet.
+   * A repair that has looked at nothing yet, and leaves trust to the operator.
    *
    * @param wanted what is put back
    * @param allowed called before each write, throws when none may be sent now; empty if faults are
@@ -48,15 +52,30 @@ public final class RegistrationRepair {
    */
   public RegistrationRepair(
       KubernetesClient client, WebhookRegistration wanted, Optional<Runnable> allowed) {
+    this(client, wanted, allowed, Optional.empty());
+  }
+
+  /**
+   * The same, where somebody else may have to publish the authority of the certificate.
+   *
+   * @param shown the certificate that the webhooks show now, of which the registrations have to
+   *     name the authority; empty where the operator sees to that itself
+   */
+  public RegistrationRepair(
+      KubernetesClient client,
+      WebhookRegistration wanted,
+      Optional<Runnable> allowed,
+      Optional<Supplier<Optional<CertificateWithKey>>> shown) {
     this.client = client;
     this.wanted = wanted;
     this.allowed = allowed;
+    this.trust = new RegistrationTrust(shown);
   }
 
   /**
    * What a look found.
    *
-   * @param missing what the registrations lacked
+   * @param missing what the registrations lacked, trust included
    * @param unanswered entries that lead to the operator and that it doesn't answer
    * @param absent whether one of the two registrations didn't exist
    * @param repaired whether all of that was put right
@@ -69,6 +88,14 @@ public final class RegistrationRepair {
       return !repaired && !(missing.isEmpty() && unanswered.isEmpty());
     }
 
+    private Finding with(Stream<Optional<String>> faults) {
+      return new Finding(
+          Stream.concat(missing.stream(), faults.flatMap(Optional::stream)).toList(),
+          unanswered,
+          absent,
+          repaired);
+    }
+
     /** What was found, for people, in one line. */
     public String text() {
       List<String> all = new ArrayList<>(missing);
@@ -78,7 +105,8 @@ public final class RegistrationRepair {
   }
 
   /**
-   * Looks, and repairs what it may.
+   * Looks, and repairs what it may. Of trust it puts back what it has seen, and tells what is
+   * wrong: the authority is for somebody else to write. Not to be called by two threads at once.
    *
    * @throws KubernetesClientException if the API server can't be asked, or refuses
    * @throws RuntimeException if nothing may be written now
@@ -98,9 +126,12 @@ public final class RegistrationRepair {
                 .validatingWebhookConfigurations()
                 .withName(objects.getLast().getMetadata().getName())
                 .get());
+    mutating.ifPresent(trust::remember);
+    validating.ifPresent(trust::remember);
     Finding finding = finding(mutating, validating);
     if (!finding.isFault() || allowed.isEmpty()) {
-      return finding;
+      return finding.with(
+          Stream.of(mutating, validating).flatMap(Optional::stream).map(trust::fault));
     }
     allowed.get().run();
     putBack(objects.getFirst(), mutating);
@@ -145,6 +176,7 @@ public final class RegistrationRepair {
   private void putBack(HasMetadata whole, Optional<? extends HasMetadata> found) {
     try {
       if (found.isEmpty()) {
+        trust.restore(whole);
         client.resource(whole).create();
       } else {
         client

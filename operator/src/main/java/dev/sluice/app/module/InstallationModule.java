@@ -5,6 +5,7 @@ import dev.sluice.install.InstallManifests;
 import dev.sluice.install.InstallationWatch;
 import dev.sluice.install.Installer;
 import dev.sluice.install.RegistrationRepair;
+import dev.sluice.kube.certificates.CertificateWithKey;
 import dev.sluice.kube.client.ApiErrorText;
 import dev.sluice.kube.client.OwnUser;
 import dev.sluice.kube.definitions.ServedDefinitions;
@@ -24,6 +25,7 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Supplier;
 import java.util.stream.Collectors;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -55,9 +57,11 @@ public final class InstallationModule implements OperatorModule {
   private final Optional<Installer> installer;
   private final InstallationMetrics metrics;
   private final InstallationWatch watch;
+  private final Supplier<Optional<CertificateWithKey>> certificate;
   private final Map<String, String> faults = new ConcurrentHashMap<>();
   private final AtomicBoolean asked = new AtomicBoolean();
   private final AtomicBoolean held = new AtomicBoolean();
+  private final AtomicBoolean again = new AtomicBoolean();
   private final ReentrantLock looking = new ReentrantLock();
   private final RegistrationReadiness registrations = new RegistrationReadiness();
   private final ServedDefinitions definitions;
@@ -82,6 +86,7 @@ public final class InstallationModule implements OperatorModule {
     this.installer = installer;
     this.metrics = new InstallationMetrics(context.metrics().registry());
     this.watch = new InstallationWatch(context.reflectors());
+    this.certificate = servers.keys().webhooks()::current;
     servers.addReadinessCheck("webhook-registrations", registrations::isReady);
     servers.addReadinessCheck("webhook-endpoints", () -> !faults.containsKey(ENDPOINTS));
   }
@@ -141,7 +146,8 @@ public final class InstallationModule implements OperatorModule {
                     new RegistrationRepair(
                         client,
                         WebhookRegistration.restored(configuration, user),
-                        Optional.of(context.shared()::check)));
+                        Optional.of(context.shared()::check),
+                        shown()));
     boolean isRepairedLater = repair.isPresent() && !repairAtStart(repair.get());
     StartRequirements.Registrations read = StartRequirements.Registrations.read(client);
     if (isRepairedLater) {
@@ -151,6 +157,13 @@ public final class InstallationModule implements OperatorModule {
     }
     reachedByService = read.nameService();
     return repair;
+  }
+
+  /** The certificate of the webhooks, where the operator doesn't publish its authority itself. */
+  private Optional<Supplier<Optional<CertificateWithKey>>> shown() {
+    return configuration.internalCertManagement().enable()
+        ? Optional.empty()
+        : Optional.of(certificate);
   }
 
   /**
@@ -177,7 +190,8 @@ public final class InstallationModule implements OperatorModule {
                     context.client(),
                     WebhookRegistration.of(
                         configuration, WebhookRegistration.service(configuration)),
-                    Optional.empty()));
+                    Optional.empty(),
+                    shown()));
     watch.registrations(
         () -> {
           trustChanged.run();
@@ -245,6 +259,15 @@ public final class InstallationModule implements OperatorModule {
       RegistrationRepair.Finding finding = repair.look();
       registrations.found(finding);
       tell(REGISTRATIONS, Optional.of(finding.text()).filter(any -> finding.isFault()));
+      if (finding.isFault() && !again.getAndSet(true)) {
+        // the end of it needn't be a change of them: a certificate in a file may be exchanged
+        context.schedule(
+            AGAIN,
+            () -> {
+              again.set(false);
+              lookSoon(repair);
+            });
+      }
     } catch (RuntimeException e) {
       if (!closed) {
         registrations.failed(e);
