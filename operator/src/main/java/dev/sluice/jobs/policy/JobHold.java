@@ -35,7 +35,7 @@ final class JobHold {
     if (state.active() && workload.status().remotePlacement().cluster().isEmpty()) {
       return Optional.of(state.suspended() ? List.of() : List.of(stop));
     }
-    if (!WorkloadStatuses.isOnHold(workload)) {
+    if (WorkloadStatuses.takesHold(workload)) {
       return Optional.of(List.of(held(context, workload, hold.get(), options)));
     }
     return Optional.of(state.suspended() && !state.stopUnfinished() ? List.of() : List.of(stop));

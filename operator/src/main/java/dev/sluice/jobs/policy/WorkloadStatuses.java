@@ -54,6 +54,15 @@ public final class WorkloadStatuses {
         .isPresent();
   }
 
+  /**
+   * Whether a Workload whose job would not run is told so: it isn't yet, and nobody else says why
+   * it has no quota. Of one that is deactivated and has none the reason is {@code Deactivated},
+   * which comes first (docs/workload-semantics.md#reasons-for-waiting).
+   */
+  public static boolean takesHold(CachedWorkload workload) {
+    return !isOnHold(workload) && (workload.spec().active() || workload.quotaReserved());
+  }
+
   /** Finished, for good. */
   public static ObjectNode finished(
       CachedWorkload workload, String reason, String message, Instant now) {

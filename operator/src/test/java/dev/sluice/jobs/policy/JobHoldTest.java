@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.sluice.jobs.BothWriters;
 import dev.sluice.jobs.GivenCluster;
 import dev.sluice.jobs.GivenObject;
 import dev.sluice.jobs.GivenWorkload;
@@ -20,6 +21,8 @@ import dev.sluice.workload.record.CachedWorkload;
 import java.util.List;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Jobs that their own controller would not run have no quota until it would. */
 class JobHoldTest {
@@ -142,5 +145,62 @@ class JobHoldTest {
                 .path("reason")
                 .asText())
         .isEqualTo("OnHold");
+  }
+
+  /** Reasons for waiting: deactivated comes before on hold, and two writers come to an end. */
+  @ParameterizedTest
+  @ValueSource(booleans = {false, true})
+  void whatIsDeactivatedAndOnHoldIsWrittenOnce(boolean reserved) {
+    ObjectNode workload =
+        yaml(
+            """
+            metadata:
+              name: ray
+              namespace: team
+              uid: w
+              resourceVersion: "1"
+              generation: 1
+              creationTimestamp: "2026-03-01T09:00:00Z"
+              labels: {kueue.x-k8s.io/job-uid: u}
+              ownerReferences:
+              - {apiVersion: ray.io/v1, kind: RayJob, name: ray, uid: u, controller: true}
+            spec:
+              active: false
+              queueName: training
+              podSets:
+              - {name: main, count: 1, template: {spec: {containers: [{name: c, image: i}]}}}
+            status: {conditions: []}
+            """);
+    if (reserved) {
+      workload.set(
+          "status",
+          yaml(
+              """
+              conditions:
+              - {type: QuotaReserved, status: "True", reason: QuotaReserved, message: "", lastTransitionTime: "2026-03-01T10:00:00Z"}
+              admission:
+                clusterQueue: pool
+                podSetAssignments: [{name: main, flavors: {cpu: spot}, resourceUsage: {cpu: "1"}, count: 1}]
+              """));
+    }
+
+    List<String> reasons =
+        BothWriters.reasons(workload, seen -> decide(true, FAILED, seen).orElseThrow());
+
+    assertThat(reasons).hasSizeLessThan(4).last().isEqualTo("Deactivated");
+    List<String> training =
+        BothWriters.reasons(
+            workload,
+            seen ->
+                decide(
+                        TrainingJob.pyTorch(),
+                        yaml(
+                            """
+                            metadata: {name: train, namespace: team, uid: u}
+                            spec: {runPolicy: {suspend: true}, pytorchReplicaSpecs: {Worker: {}, worker: {}}}
+                            """),
+                        seen)
+                    .orElseThrow());
+    assertThat(training).hasSizeLessThan(4).last().isEqualTo("Deactivated");
   }
 }

@@ -255,7 +255,7 @@ final class StatefulSetPolicy {
   /** Releases the quota of a set that must not run, when none of its pods runs any more. */
   private List<JobAction> hold(
       CachedStatefulSet set, CachedWorkload workload, ReconcileContext reconcileContext) {
-    if (set.present() > 0 || WorkloadStatuses.isOnHold(workload)) {
+    if (set.present() > 0 || !WorkloadStatuses.takesHold(workload)) {
       return List.of();
     }
     StatusPatch patch =

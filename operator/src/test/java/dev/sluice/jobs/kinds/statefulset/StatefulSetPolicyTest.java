@@ -7,6 +7,7 @@ import static dev.sluice.jobs.kinds.statefulset.Given.yaml;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.sluice.jobs.BothWriters;
 import dev.sluice.jobs.GivenCluster;
 import dev.sluice.jobs.policy.JobAction;
 import dev.sluice.jobs.policy.JobOptions;
@@ -263,6 +264,26 @@ class StatefulSetPolicyTest {
               assertThat(it.status().at("/conditions/1/status").asText()).isEqualTo("False");
             });
     assertThat(decide(drained, workload(created, with("/status", ON_HOLD)))).isEmpty();
+  }
+
+  /** Reasons for waiting: deactivated comes before on hold, and two writers come to an end. */
+  @Test
+  void scaledToZeroAndDeactivatedIsWrittenOnce() {
+    ObjectNode created = created(set());
+    created.withObjectProperty("spec").put("active", false);
+    created
+        .withObjectProperty("metadata")
+        .put("uid", "workload-uid")
+        .put("resourceVersion", "30")
+        .put("generation", 1)
+        .put("creationTimestamp", "2026-03-01T10:00:00Z");
+    created.set("status", yaml(RESERVED));
+    CachedStatefulSet drained = set(with("/spec/replicas", "0"), with("/status/replicas", "0"));
+
+    assertThat(BothWriters.reasons(created, seen -> decide(drained, seen)))
+        .hasSizeLessThan(4)
+        .last()
+        .isEqualTo("Deactivated");
   }
 
   /** Changes of 0.20, section 2. */
