@@ -1,5 +1,6 @@
 package dev.sluice.app.module;
 
+import dev.sluice.core.model.BackfillRules.UnknownRunTime;
 import dev.sluice.core.model.LocalQueueId;
 import dev.sluice.core.model.WorkloadId;
 import dev.sluice.forecast.feed.QueueStartEstimates;
@@ -31,7 +32,9 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Function;
+import java.util.function.Predicate;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -45,6 +48,12 @@ public final class RunTimeModule implements OperatorModule {
 
   private static final Duration SAVES = Duration.ofMinutes(5);
 
+  /** How long what was learned waits until it counts for those who wait, at least. */
+  private static final Duration SHORTEST_REST = Duration.ofSeconds(10);
+
+  /** Telling it takes at most one part in so many of a processor's time. */
+  private static final int REST_FACTOR = 50;
+
   /** How long the shutdown waits for the last write. */
   private static final Duration LAST_SAVE = Duration.ofSeconds(5);
 
@@ -54,6 +63,12 @@ public final class RunTimeModule implements OperatorModule {
   private final RunTimeRecorder recorder;
   private final RunTimeEstimator estimator;
   private final RunBounds runBounds;
+
+  /** Whether any queue counts with what was learned. */
+  private final CachedQueueRules learningQueues;
+
+  private final PacedTask boundsTask;
+  private final AtomicBoolean restated = new AtomicBoolean();
   private final ExecutorService forecasts =
       Executors.newSingleThreadExecutor(
           Thread.ofPlatform().name("forecasts").daemon().priority(Thread.MIN_PRIORITY).factory());
@@ -101,8 +116,33 @@ public final class RunTimeModule implements OperatorModule {
             scheduler.engine(),
             runBounds,
             () -> boundingQueues.getAsBoolean() || !scheduler.reservations().isEmpty());
-    boundingQueues.onFirst(() -> bounds.tellAll(workloads.cache().all()));
-    scheduler.reservations().onPresence(() -> bounds.tellAll(workloads.cache().all()));
+    Runnable tellAll = () -> bounds.tellAll(workloads.cache().all(), latest(workloads));
+    boundingQueues.onFirst(tellAll);
+    scheduler.reservations().onPresence(tellAll);
+    learningQueues =
+        new CachedQueueRules(
+            informers.caches(),
+            queue ->
+                queue.cheapest().isPresent()
+                    || queue
+                        .backfill()
+                        .filter(backfill -> backfill.unknown() == UnknownRunTime.USE_LEARNED)
+                        .isPresent());
+    boundsTask =
+        new PacedTask(
+            () -> {
+              if (boundingQueues.getAsBoolean() || !scheduler.reservations().isEmpty()) {
+                tellAll.run();
+              }
+              if (restated.getAndSet(false)) {
+                scheduler.runTimesRestated();
+              }
+            });
+    rules.onChange(
+        () -> {
+          restated.set(true);
+          boundsTask.ask();
+        });
     store = new RunTimeStore(context.requests(1), context.configuration().namespace(), recorder);
     starts =
         new StartEstimator(
@@ -180,6 +220,44 @@ public final class RunTimeModule implements OperatorModule {
 
   private void recorded(FinishedRun.End end) {
     metrics.recorded(end.name().toLowerCase(Locale.ROOT));
+    if (learningQueues.getAsBoolean()) {
+      boundsTask.ask();
+    }
+  }
+
+  private static Predicate<CachedWorkload> latest(WorkloadModule workloads) {
+    return workload ->
+        workloads
+            .cache()
+            .get(workload.id().namespace(), workload.id().name())
+            .filter(latest -> latest.version() == workload.version())
+            .isPresent();
+  }
+
+  /** Does something soon after it is asked for, once for all who ask, and rests after it. */
+  private final class PacedTask {
+
+    private final Runnable task;
+    private final AtomicBoolean asked = new AtomicBoolean();
+    private volatile Duration rest = SHORTEST_REST;
+
+    PacedTask(Runnable task) {
+      this.task = task;
+    }
+
+    void ask() {
+      if (asked.compareAndSet(false, true)) {
+        context.schedule(rest, () -> oneByOne.execute(this::run));
+      }
+    }
+
+    private void run() {
+      asked.set(false);
+      long began = System.nanoTime();
+      task.run();
+      Duration least = Duration.ofNanos(System.nanoTime() - began).multipliedBy(REST_FACTOR);
+      rest = least.compareTo(SHORTEST_REST) > 0 ? least : SHORTEST_REST;
+    }
   }
 
   @Override

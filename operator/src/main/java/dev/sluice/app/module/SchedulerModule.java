@@ -74,6 +74,7 @@ public final class SchedulerModule implements OperatorModule {
   private final WorkloadMetrics counts;
   private final PendingGauges pendingGauges;
   private final Optional<JournalWriter> journal;
+  private final Runnable runTimesRestated;
   private final WorkloadTranslator translator;
   private final VariantFamilies families;
   private final CachedVariantPolicies variantPolicies;
@@ -148,6 +149,12 @@ public final class SchedulerModule implements OperatorModule {
     preemptionRules.onChange(feed::annotatedRulesChanged);
     preemptionConfigs.ifPresent(configs -> configs.onWorkloadsChange(feed::annotatedRulesChanged));
     budgets.onPresence(feed::annotatedRulesChanged);
+    runTimesRestated =
+        () -> {
+          if (!budgets.isEmpty() || cheapestFirst.getAsBoolean()) {
+            feed.annotatedRulesChanged();
+          }
+        };
     cheapestFirst.onFirst(feed::annotatedRulesChanged);
     connectFeed(feed, informers);
     NewerVersionWaiter newerVersions =
@@ -230,6 +237,11 @@ public final class SchedulerModule implements OperatorModule {
   /** From now on Workloads are nominated so for worker clusters when they get quota. */
   void nominateBy(FirstNomination firstNomination) {
     nomination = firstNomination;
+  }
+
+  /** A queue says something else of run times: Workloads that wait may ask for another one. */
+  void runTimesRestated() {
+    runTimesRestated.run();
   }
 
   /** What Budgets count. */

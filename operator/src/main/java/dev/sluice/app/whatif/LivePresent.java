@@ -254,9 +254,9 @@ final class LivePresent {
 
     private final Map<LocalQueueId, Map<String, String>> annotations;
 
-    QueueLimits(DeclarationFile.Declared changed) {
+    QueueLimits(DeclarationFile.Declared declaredOtherwise) {
       annotations = new HashMap<>(declared.annotations());
-      annotations.putAll(changed.annotations());
+      annotations.putAll(declaredOtherwise.annotations());
     }
 
     private Annotations ofLocalQueue(CachedWorkload workload) {
@@ -290,12 +290,12 @@ final class LivePresent {
   }
 
   private WorkloadTranslator translator(
-      DeclarationFile.Declared changed,
+      DeclarationFile.Declared declaredOtherwise,
       Map<String, PriorityClass> classes,
       QueueLimits queueLimits,
       RunTimeEstimator estimator) {
     boolean cheapest =
-        Stream.concat(declared.events().stream(), changed.events().stream())
+        Stream.concat(declared.events().stream(), declaredOtherwise.events().stream())
             .anyMatch(
                 event ->
                     event instanceof SchedulerEvent.ClusterQueueChanged(var queue)
@@ -340,21 +340,21 @@ final class LivePresent {
   /**
    * The time from now on.
    *
-   * @param changed what is to be otherwise. Of that, WorkloadPriorityClasses, and what queues say
-   *     about Workloads, are in the input; the engine isn't told of the rest
+   * @param declaredOtherwise what is to be otherwise. Of that, WorkloadPriorityClasses, and what
+   *     queues say about Workloads, are in the input; the engine isn't told of the rest
    */
-  PlayInput input(DeclarationFile.Declared changed) throws IOException {
+  PlayInput input(DeclarationFile.Declared declaredOtherwise) throws IOException {
     InlineScheduler scheduler =
         new InlineScheduler(options.optionsMapper().engine(), decision -> {});
     Map<String, PriorityClass> classes = new HashMap<>(declared.priorities());
-    classes.putAll(changed.priorities());
+    classes.putAll(declaredOtherwise.priorities());
     scheduler.apply(new SchedulerEvent.TimePassed(now));
     declared.at(now).forEach(scheduler::apply);
     scheduler.apply(kept(classes, now));
-    QueueLimits queueLimits = new QueueLimits(changed);
+    QueueLimits queueLimits = new QueueLimits(declaredOtherwise);
     RunTimeEstimator estimator =
         new RunTimeEstimator(recorder::learned, queueLimits::defaultOf, () -> now);
-    WorkloadTranslator translator = translator(changed, classes, queueLimits, estimator);
+    WorkloadTranslator translator = translator(declaredOtherwise, classes, queueLimits, estimator);
     RunBoundFeed bounds =
         new RunBoundFeed(
             scheduler::apply, new RunBounds(estimator::of, queueLimits::longest), () -> true);
@@ -362,14 +362,14 @@ final class LivePresent {
     List<PlayInput.RunningAtBegin> running = new ArrayList<>();
     long unknown = 0;
     for (ObjectNode object : workloads) {
-      ObjectNode workload = prioritized(object, changed.priorities());
+      ObjectNode workload = prioritized(object, declaredOtherwise.priorities());
       CachedWorkload record = parsed(workload);
       SchedulerEvent event = translator.of(record);
       if (event instanceof SchedulerEvent.WorkloadReleased) {
         continue;
       }
       scheduler.apply(event);
-      bounds.tellAll(List.of(record));
+      bounds.tellAll(List.of(record), any -> true);
       WorkloadRunTime runTime = estimator.of(record);
       Optional<Duration> whole = runTime.estimate().remaining(Duration.ZERO, MEDIAN);
       unknown += whole.isEmpty() ? 1 : 0;

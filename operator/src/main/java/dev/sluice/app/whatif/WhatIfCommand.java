@@ -224,13 +224,13 @@ public final class WhatIfCommand implements Callable<Integer> {
               new LivePresent.Options(
                   new OptionsMapper(configuration), configuration.namespace(), length, unknown),
               Instant.now().truncatedTo(ChronoUnit.MILLIS));
-      PlayInput asIs = present.input();
-      PlayInput otherwise = present.input(declared);
+      PlayInput presentInput = present.input();
+      PlayInput otherInput = present.input(declared);
       return comparison(
-          WhatIf.play(asIs, List.of()),
-          changed(otherwise, declared),
+          WhatIf.play(presentInput, List.of()),
+          changed(otherInput, declared),
           declared,
-          remarks(asIs, otherwise, declared));
+          remarks(presentInput, otherInput, declared));
     } catch (ConfigurationException e) {
       throw new ParameterException(spec.commandLine(), e.getMessage(), e);
     } catch (InterruptedException e) {
@@ -249,10 +249,10 @@ public final class WhatIfCommand implements Callable<Integer> {
 
   /** What isn't as it was or would be, and whom back-fill can't help in one of the plays. */
   private static List<String> remarks(
-      PlayInput asIs, PlayInput otherwise, DeclarationFile.Declared declared) {
-    Set<String> all = new LinkedHashSet<>(asIs.remarks());
-    all.addAll(WhatIf.unbounded(asIs, List.of()));
-    all.addAll(WhatIf.unbounded(otherwise, declared.events()));
+      PlayInput presentInput, PlayInput otherInput, DeclarationFile.Declared declared) {
+    Set<String> all = new LinkedHashSet<>(presentInput.remarks());
+    all.addAll(WhatIf.unbounded(presentInput, List.of()));
+    all.addAll(WhatIf.unbounded(otherInput, declared.events()));
     return new ArrayList<>(all);
   }
 

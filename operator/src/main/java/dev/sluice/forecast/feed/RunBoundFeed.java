@@ -5,9 +5,10 @@ import dev.sluice.core.model.BackfillRules.RunBound;
 import dev.sluice.core.model.SchedulerEvent;
 import dev.sluice.workload.record.CachedWorkload;
 import dev.sluice.workload.record.WorkloadListener;
+import java.util.HashMap;
 import java.util.Map;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.BooleanSupplier;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -20,7 +21,7 @@ public final class RunBoundFeed implements WorkloadListener {
   private final SchedulerEventSink eventSink;
   private final RunBounds runBounds;
   private final BooleanSupplier used;
-  private final Map<String, RunBound> told = new ConcurrentHashMap<>();
+  private final Map<String, RunBound> told = new HashMap<>();
 
   /**
    * A feed.
@@ -41,22 +42,37 @@ public final class RunBoundFeed implements WorkloadListener {
         tell(after);
       }
     } else if (before != null) {
-      told.remove(before.id().uid());
+      forget(before);
     }
   }
 
+  private synchronized void forget(CachedWorkload workload) {
+    told.remove(workload.id().uid());
+  }
+
   /**
-   * Tells of all Workloads, after the first queue began to plan by bounds, or something is kept.
+   * Tells of all Workloads, after the first queue began to plan by bounds, or something is kept, or
+   * more is known of run times.
+   *
+   * @param isLatest whether nothing newer was read of a Workload
    */
-  public void tellAll(Iterable<CachedWorkload> workloads) {
+  public void tellAll(Iterable<CachedWorkload> workloads, Predicate<CachedWorkload> isLatest) {
     for (CachedWorkload workload : workloads) {
       if (!workload.finished()) {
-        tell(workload);
+        tellLatest(workload, isLatest);
       }
     }
   }
 
-  private void tell(CachedWorkload workload) {
+  /** What is newer is told after this, because whoever reads it waits. */
+  private synchronized void tellLatest(
+      CachedWorkload workload, Predicate<CachedWorkload> isLatest) {
+    if (isLatest.test(workload)) {
+      tell(workload);
+    }
+  }
+
+  private synchronized void tell(CachedWorkload workload) {
     RunBound bound = runBounds.of(workload);
     RunBound last = told.put(workload.id().uid(), bound);
     if (!bound.equals(last == null ? RunBound.UNKNOWN : last)) {

@@ -2,9 +2,14 @@ package dev.sluice.queues.cache;
 
 import dev.sluice.api.queueing.QueueRunTime;
 import dev.sluice.api.queueing.QueueRunTime.Annotations;
+import dev.sluice.api.queueing.RunTimeAnnotations;
+import io.fabric8.kubernetes.api.model.HasMetadata;
 import java.time.Duration;
+import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.function.BiFunction;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Looks up what the queues of a job say about its run time (docs/run-times.md#queues). Thread-safe.
@@ -12,10 +17,33 @@ import java.util.function.BiFunction;
 public final class CachedRunTimeRules {
 
   private final InformerCaches informerCaches;
+  private volatile Runnable listener = () -> {};
 
-  /** Creates a lookup in these caches. */
+  /** Creates a lookup in these caches, before they are filled. */
   public CachedRunTimeRules(InformerCaches informerCaches) {
     this.informerCaches = informerCaches;
+    informerCaches.clusterQueues().observe(this::changed);
+    informerCaches.localQueues().observe(this::changed);
+  }
+
+  /** Calls the listener when a queue says something else of run times. */
+  public void onChange(Runnable told) {
+    listener = told;
+  }
+
+  private void changed(@Nullable HasMetadata before, @Nullable HasMetadata after) {
+    if (!said(before).equals(said(after))) {
+      listener.run();
+    }
+  }
+
+  private static List<Optional<Duration>> said(@Nullable HasMetadata queue) {
+    Map<String, String> annotations =
+        queue == null || queue.getMetadata().getAnnotations() == null
+            ? Map.of()
+            : queue.getMetadata().getAnnotations();
+    return List.of(
+        RunTimeAnnotations.defaultOf(annotations), RunTimeAnnotations.maxOf(annotations));
   }
 
   /** The ClusterQueue that a LocalQueue names; empty if it isn't known. */

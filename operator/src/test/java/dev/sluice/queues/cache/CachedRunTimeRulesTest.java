@@ -12,6 +12,7 @@ import dev.sluice.kube.controller.ObservableItemStore;
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import java.time.Duration;
 import java.util.Locale;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -37,6 +38,20 @@ class CachedRunTimeRulesTest {
         caches.clusterQueues(),
         ClusterQueue.class,
         "{metadata: {name: cq, annotations: {%s}}, spec: {}}".formatted(cluster));
+  }
+
+  @Test
+  void changesOfRunTimesAreTold() throws JsonProcessingException {
+    AtomicInteger told = new AtomicInteger();
+    rules.onChange(told::incrementAndGet);
+    queues("other: x", "");
+    assertThat(told).hasValue(0);
+    queues("sluice.dev/default-run-time: 2h", "sluice.dev/max-run-time: 1h");
+    assertThat(told).hasValue(2);
+    queues("sluice.dev/default-run-time: 120m", "sluice.dev/max-run-time: 1h");
+    assertThat(told).hasValue(2);
+    queues("", "");
+    assertThat(told).hasValue(4);
   }
 
   @ParameterizedTest
