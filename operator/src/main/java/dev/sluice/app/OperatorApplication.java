@@ -146,7 +146,8 @@ public final class OperatorApplication implements AutoCloseable {
     TopologyModule topology =
         new TopologyModule(context, informers, scheduler, workloads, accounting, metrics);
     RunTimeModule runTimes = new RunTimeModule(context, informers, workloads, scheduler);
-    SimulationModule simulations = new SimulationModule(context, scheduler, jobs, runTimes);
+    SimulationModule simulations =
+        new SimulationModule(context, scheduler, jobs, runTimes, multiKueue);
     ServerModule servers =
         new ServerModule(
             context,

@@ -295,17 +295,14 @@ public final class ExplanationText {
 
   /** What an attempt would cost, to be appended. */
   private static String cost(FlavorAttempt attempt) {
-    return attempt
-        .cost()
-        .map(
-            cost ->
-                " (%s an hour%s)"
-                    .formatted(
-                        cost.perHour().toPlainString(),
-                        cost.toFinish()
-                            .map(sum -> ", " + sum.toPlainString() + " expected to finish")
-                            .orElse("")))
-        .orElse("");
+    return attempt.cost().map(cost -> " (" + cost(cost) + ")").orElse("");
+  }
+
+  /** A cost, such as {@code 2.5 an hour, 10 expected to finish}. */
+  public static String cost(FlavorAttempt.Cost cost) {
+    return cost.perHour().toPlainString()
+        + " an hour"
+        + cost.toFinish().map(sum -> ", " + sum.toPlainString() + " expected to finish").orElse("");
   }
 
   private static String holder(Holder holder) {

@@ -27,6 +27,7 @@ import dev.sluice.checks.multikueue.sync.MultiKueueKinds;
 import dev.sluice.checks.multikueue.sync.MultiKueueWorkloadReconciler;
 import dev.sluice.checks.multikueue.sync.OriginLabel;
 import dev.sluice.dashboard.DashboardSources.WorkerCluster;
+import dev.sluice.jobs.controller.JobSimulator;
 import dev.sluice.jobs.kind.AddedKinds;
 import dev.sluice.jobs.kinds.pod.PodIndex;
 import dev.sluice.kube.client.RequestLimiter;
@@ -46,10 +47,12 @@ import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.UUID;
 import java.util.function.BiConsumer;
 import java.util.function.Predicate;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -128,15 +131,51 @@ public final class MultiKueueModule implements OperatorModule {
   private Map<String, List<String>> clustersByQueue(ClusterSelector clusterSelector) {
     Map<String, List<String>> result = new TreeMap<>();
     for (ClusterQueue queue : informers.caches().clusterQueues().all()) {
-      List<String> clusters =
-          ClusterQueueMapper.admissionChecks(queue).stream()
-              .flatMap(check -> clusterSelector.of(check).stream())
-              .flatMap(List::stream)
-              .distinct()
-              .toList();
-      result.put(queue.getMetadata().getName(), clusters);
+      result.put(queue.getMetadata().getName(), clusters(clusterSelector, queue).orElse(List.of()));
     }
     return result;
+  }
+
+  /** The worker clusters of a queue's checks; empty if no check of it sends jobs elsewhere. */
+  private static Optional<List<String>> clusters(
+      ClusterSelector clusterSelector, ClusterQueue queue) {
+    List<List<String>> ofChecks =
+        ClusterQueueMapper.admissionChecks(queue).stream()
+            .flatMap(check -> clusterSelector.of(check).stream())
+            .toList();
+    return ofChecks.isEmpty()
+        ? Optional.empty()
+        : Optional.of(ofChecks.stream().flatMap(List::stream).distinct().toList());
+  }
+
+  /** The active worker clusters that a job of a ClusterQueue would be offered to. */
+  JobSimulator.Workers workers(String clusterQueue) {
+    return controllers
+        .flatMap(
+            it ->
+                informers
+                    .caches()
+                    .clusterQueues()
+                    .find(clusterQueue)
+                    .flatMap(queue -> clusters(it.clusterSelector(), queue))
+                    .map(names -> workers(it, names)))
+        .orElse(JobSimulator.Workers.NONE);
+  }
+
+  private JobSimulator.Workers workers(MultiKueueControllers it, List<String> names) {
+    Set<String> active =
+        it.workerClusters().stream()
+            .filter(cluster -> active(cluster).filter(each -> isTrue(each)).isPresent())
+            .map(cluster -> cluster.getMetadata().getName())
+            .collect(Collectors.toSet());
+    return JobSimulator.Workers.of(
+        configuration.dispatcherName(),
+        context.isEnabled(FeatureGate.MULTI_KUEUE_INCREMENTAL_DISPATCHER_RESPECT_CONFIG_ORDER),
+        names.stream().filter(active::contains).toList());
+  }
+
+  private static boolean isTrue(Condition condition) {
+    return "True".equals(condition.getStatus());
   }
 
   /** Counts the eviction of a Workload that ran in a worker cluster. */
@@ -277,15 +316,18 @@ public final class MultiKueueModule implements OperatorModule {
         .toList();
   }
 
+  private static Optional<Condition> active(MultiKueueCluster cluster) {
+    return cluster.getStatus() == null
+        ? Optional.empty()
+        : cluster.getStatus().conditions().stream()
+            .filter(condition -> "Active".equals(condition.getType()))
+            .findFirst();
+  }
+
   private static WorkerCluster workerCluster(
       MultiKueueControllers controllers, MultiKueueCluster cluster) {
     String name = cluster.getMetadata().getName();
-    Optional<Condition> active =
-        cluster.getStatus() == null
-            ? Optional.empty()
-            : cluster.getStatus().conditions().stream()
-                .filter(condition -> "Active".equals(condition.getType()))
-                .findFirst();
+    Optional<Condition> active = active(cluster);
     return new WorkerCluster(
         name,
         controllers.connections().connected().getOrDefault(name, false),

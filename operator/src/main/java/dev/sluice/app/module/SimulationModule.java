@@ -50,7 +50,11 @@ public final class SimulationModule implements OperatorModule {
 
   /** Connected to the engine and to the rules of jobs; nothing is computed until it is asked. */
   public SimulationModule(
-      OperatorContext context, SchedulerModule scheduler, JobModule jobs, RunTimeModule runTimes) {
+      OperatorContext context,
+      SchedulerModule scheduler,
+      JobModule jobs,
+      RunTimeModule runTimes,
+      MultiKueueModule multiKueue) {
     jobSimulator =
         new MeasuredSimulator(
             new PreviewSimulator(
@@ -58,6 +62,7 @@ public final class SimulationModule implements OperatorModule {
                 scheduler.translator()::of,
                 new WorkloadSimulator(
                     runTimes.starts(), runTimes.runBounds(), context.clock(), oneByOne),
+                multiKueue::workers,
                 context.clock()),
             runTimes.startMetrics());
     requestBudget = SimulationEndpoint.budget(context.clock());
@@ -111,12 +116,15 @@ public final class SimulationModule implements OperatorModule {
       return switch (answer) {
         case Answer.Busy() -> dryRun ? busy() : List.of();
         case Answer.NotQueued _ -> List.of();
-        case Answer.Simulated(var result, var note) -> {
+        case Answer.Simulated(var result, var note, var workers) -> {
           List<String> lines =
               new ArrayList<>(
                   dryRun
                       ? SimulationDocument.withoutNames(result)
                       : SimulationDocument.warning(result, warnOnCreate));
+          if (dryRun && workers.isAsked()) {
+            lines.add(workers.text());
+          }
           if (!lines.isEmpty() && !note.isEmpty()) {
             lines.add(note);
           }
@@ -159,7 +167,7 @@ public final class SimulationModule implements OperatorModule {
       Answer answer = simulator.of(job, asker);
       String name =
           switch (answer) {
-            case Answer.Simulated(var result, _) -> result.feasibility().apiName();
+            case Answer.Simulated(var result, _, _) -> result.feasibility().apiName();
             case Answer.NotQueued _ -> "NotQueued";
             case Answer.Busy() -> "Busy";
           };

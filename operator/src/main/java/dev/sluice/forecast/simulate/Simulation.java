@@ -7,24 +7,33 @@ import dev.sluice.core.engine.SchedulerQueries.PendingReport;
 import dev.sluice.core.model.BackfillRules.RunBound;
 import dev.sluice.core.model.Decision;
 import dev.sluice.core.model.Explanation;
+import dev.sluice.core.model.Flavor;
+import dev.sluice.core.model.Flavor.Pace;
+import dev.sluice.core.model.FlavorAttempt.Cost;
 import dev.sluice.core.model.LocalQueueSpec;
 import dev.sluice.core.model.PendingReason;
 import dev.sluice.core.model.PendingWorkload;
 import dev.sluice.core.model.PlacementDecision;
+import dev.sluice.core.model.PodSetAssignment;
 import dev.sluice.core.model.SchedulerEvent;
 import dev.sluice.core.model.WorkloadId;
+import dev.sluice.core.scheduling.flavor.FlavorCosts;
 import dev.sluice.core.waiting.WaitingExport.TreeRoot;
 import dev.sluice.forecast.runtimes.RunTimeEstimate;
 import dev.sluice.forecast.starts.StartEstimate;
 import dev.sluice.forecast.starts.StartEstimate.Basis;
 import dev.sluice.forecast.starts.StartForecast;
+import java.math.BigDecimal;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.SortedMap;
+import java.util.TreeMap;
 import java.util.function.BooleanSupplier;
 
 /**
@@ -66,6 +75,8 @@ public final class Simulation {
   private static final Set<PendingReason> LASTING =
       EnumSet.of(
           PendingReason.NO_MATCHING_FLAVOR, PendingReason.SUSPENDED, PendingReason.MISCONFIGURED);
+
+  private static final double MEDIAN = 0.5;
 
   /** A bound for cycles in which the Workload's turn doesn't come. */
   private static final int MOST_ROUNDS = 1_000;
@@ -163,7 +174,12 @@ public final class Simulation {
             now.earlierLocalQueues(),
             now.backfill());
     if (!targets.isEmpty()) {
-      return Optional.of(result(Feasibility.AFTER_PREEMPTION, pendingReport, Optional.empty()));
+      return Optional.of(
+          result(
+              Feasibility.AFTER_PREEMPTION,
+              pendingReport,
+              start(copy().export(), knowledge, options)
+                  .filter(estimate -> estimate.range().isPresent())));
     }
     if (now.explanation().map(Explanation::reason).filter(this::lasts).isPresent()) {
       return Optional.of(result(Feasibility.NEVER, pendingReport, Optional.empty()));
@@ -223,7 +239,45 @@ public final class Simulation {
         admission.flatMap(admit -> Lender.of(state, admit)),
         targets,
         start,
+        admission.flatMap(this::cost),
         state.now());
+  }
+
+  /** What it costs in all flavors that it gets; empty if none of them has a price. */
+  private Optional<Cost> cost(Decision.Admit admit) {
+    Map<String, Map<String, BigDecimal>> prices = state.workloads().budgets().prices();
+    SortedMap<String, BigDecimal> perHour = new TreeMap<>();
+    for (PodSetAssignment podSet : admit.podSets()) {
+      podSet
+          .flavors()
+          .forEach(
+              (resource, flavor) -> {
+                BigDecimal price = prices.getOrDefault(flavor, Map.of()).get(resource);
+                if (price != null) {
+                  long amount = podSet.usage().getOrDefault(resource, 0L);
+                  perHour.merge(
+                      flavor, price.multiply(BigDecimal.valueOf(amount)), BigDecimal::add);
+                }
+              });
+    }
+    Optional<Duration> run = knowledge.runTime(askedWorkload.id()).remaining(Duration.ZERO, MEDIAN);
+    return perHour.entrySet().stream()
+        .map(each -> FlavorCosts.cost(each.getValue(), run, pace(each.getKey())))
+        .reduce(Simulation::sum);
+  }
+
+  private Pace pace(String flavor) {
+    return state.specs().flavors().stream()
+        .filter(known -> known.name().equals(flavor))
+        .findFirst()
+        .flatMap(Flavor::pace)
+        .orElse(Pace.USUAL);
+  }
+
+  private static Cost sum(Cost one, Cost other) {
+    return new Cost(
+        one.perHour().add(other.perHour()),
+        one.toFinish().flatMap(sum -> other.toFinish().map(sum::add)));
   }
 
   private PendingReport report(InlineScheduler scheduler) {

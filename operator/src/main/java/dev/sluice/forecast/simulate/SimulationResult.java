@@ -2,6 +2,7 @@ package dev.sluice.forecast.simulate;
 
 import dev.sluice.core.engine.SchedulerQueries.PendingReport;
 import dev.sluice.core.model.Decision;
+import dev.sluice.core.model.FlavorAttempt.Cost;
 import dev.sluice.forecast.starts.StartEstimate;
 import java.time.Instant;
 import java.util.List;
@@ -16,7 +17,8 @@ import java.util.Optional;
  * @param admission the quota and the places that it would get; only with {@link Feasibility#NOW}
  * @param lender the cohort whose quota it would borrow; empty if it would borrow none
  * @param targets whom it would preempt; only with {@link Feasibility#AFTER_PREEMPTION}
- * @param start when it would start; only with {@link Feasibility#LATER}
+ * @param start when it would start; with {@link Feasibility#LATER}, and after a preemption
+ * @param cost what it would cost; with {@link Feasibility#NOW}, if any of its flavors has a price
  * @param computedAt the time of the state that it was computed from
  */
 public record SimulationResult(
@@ -26,6 +28,7 @@ public record SimulationResult(
     Optional<String> lender,
     List<Decision.Target> targets,
     Optional<StartEstimate> start,
+    Optional<Cost> cost,
     Instant computedAt) {
 
   public SimulationResult {
@@ -35,6 +38,13 @@ public record SimulationResult(
   /** The same with another estimate of the start. */
   public SimulationResult withStart(StartEstimate estimate) {
     return new SimulationResult(
-        feasibility, pendingReport, admission, lender, targets, Optional.of(estimate), computedAt);
+        feasibility,
+        pendingReport,
+        admission,
+        lender,
+        targets,
+        Optional.of(estimate),
+        cost,
+        computedAt);
   }
 }

@@ -22,6 +22,7 @@ public final class PreviewSimulator implements JobSimulator {
   private final WorkloadPreview preview;
   private final Function<CachedWorkload, SchedulerEvent> translator;
   private final WorkloadSimulator workloadSimulator;
+  private final Function<String, Workers> workers;
   private final InstantSource clock;
   private final WorkloadParser parser = new WorkloadParser();
 
@@ -29,15 +30,18 @@ public final class PreviewSimulator implements JobSimulator {
    * A simulator.
    *
    * @param translator makes of a Workload what the engine is told of it
+   * @param workers the worker clusters of a ClusterQueue
    */
   public PreviewSimulator(
       WorkloadPreview preview,
       Function<CachedWorkload, SchedulerEvent> translator,
       WorkloadSimulator workloadSimulator,
+      Function<String, Workers> workers,
       InstantSource clock) {
     this.preview = preview;
     this.translator = translator;
     this.workloadSimulator = workloadSimulator;
+    this.workers = workers;
     this.clock = clock;
   }
 
@@ -58,7 +62,10 @@ public final class PreviewSimulator implements JobSimulator {
     return translator.apply(workload) instanceof SchedulerEvent.WorkloadPending(var pending)
         ? workloadSimulator
             .of(workload, pending, asker.get())
-            .<Answer>map(result -> new Answer.Simulated(result, note))
+            .<Answer>map(
+                result ->
+                    new Answer.Simulated(
+                        result, note, workers.apply(result.pendingReport().clusterQueue())))
             .orElseGet(Answer.Busy::new)
         : new Answer.NotQueued("it is not queued: it is held by an admission gate");
   }

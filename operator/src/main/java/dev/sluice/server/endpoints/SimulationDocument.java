@@ -2,6 +2,7 @@ package dev.sluice.server.endpoints;
 
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.sluice.api.config.GoDuration;
 import dev.sluice.api.json.JsonMappers;
 import dev.sluice.core.engine.PendingPosition;
 import dev.sluice.core.engine.SchedulerQueries.PendingReport;
@@ -12,6 +13,7 @@ import dev.sluice.core.model.PodSetAssignment;
 import dev.sluice.core.model.TopologyAssignment;
 import dev.sluice.forecast.simulate.SimulationResult;
 import dev.sluice.forecast.starts.StartEstimate;
+import dev.sluice.jobs.controller.JobSimulator;
 import dev.sluice.visibility.ExplanationText;
 import dev.sluice.visibility.StartText;
 import java.time.Duration;
@@ -56,6 +58,13 @@ public final class SimulationDocument {
               ExplainEndpoint.hidden(body, Optional.of(report), visible);
             });
     targets(body, result, visible);
+    result
+        .cost()
+        .ifPresent(
+            cost -> {
+              cost(body, cost);
+              body.withArray("text").add("it would cost " + ExplanationText.cost(cost));
+            });
     result.start().ifPresent(estimate -> ExplainEndpoint.describe(body, estimate));
     return body;
   }
@@ -156,6 +165,20 @@ public final class SimulationDocument {
               .put("mode", attempt.mode().name());
       ArrayNode rejections = node.putArray("rejections");
       attempt.flavorRejections().stream().map(ExplanationText::obstacle).forEach(rejections::add);
+      attempt.cost().ifPresent(cost -> cost(node, cost));
+    }
+  }
+
+  private static void cost(ObjectNode node, FlavorAttempt.Cost cost) {
+    node.put("costPerHour", cost.perHour().toPlainString());
+    cost.toFinish().ifPresent(sum -> node.put("costToFinish", sum.toPlainString()));
+  }
+
+  /** Adds which worker clusters would be asked, if any, in the order in which they are. */
+  public static void add(ObjectNode document, JobSimulator.Workers workers) {
+    if (workers.isAsked()) {
+      workers.names().forEach(document.putArray("workers")::add);
+      document.withArray("text").add(workers.text());
     }
   }
 
@@ -200,13 +223,24 @@ public final class SimulationDocument {
         hidden++;
         continue;
       }
-      body.withArray("preempts")
-          .addObject()
-          .put("namespace", target.id().namespace())
-          .put("name", target.id().name())
-          .put("reason", target.reason().apiReason());
+      ObjectNode node =
+          body.withArray("preempts")
+              .addObject()
+              .put("namespace", target.id().namespace())
+              .put("name", target.id().name())
+              .put("reason", target.reason().apiReason());
+      String line = "it would preempt " + target.id() + " (" + target.reason().apiReason() + ")";
+      Optional<Duration> grace = target.rules().checkpointGrace();
+      grace.ifPresent(time -> node.put("checkpointGraceSeconds", time.toSeconds()));
       body.withArray("text")
-          .add("it would preempt " + target.id() + " (" + target.reason().apiReason() + ")");
+          .add(
+              line
+                  + grace
+                      .map(
+                          time ->
+                              ", which has up to %s to save its work"
+                                  .formatted(GoDuration.format(time)))
+                      .orElse(""));
     }
     if (hidden > 0) {
       body.put("hiddenTargets", hidden);

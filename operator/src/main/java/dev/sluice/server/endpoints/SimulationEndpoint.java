@@ -216,7 +216,7 @@ public final class SimulationEndpoint extends PathEndpoint {
         job, () -> new WorkloadSimulator.Asker(user.getUsername(), PATIENCE))) {
       case Answer.Busy() -> unavailable("too many simulations are asked for; try again");
       case Answer.NotQueued(var why) -> invalid(why);
-      case Answer.Simulated(var result, var note) -> {
+      case Answer.Simulated(var result, var note, var workers) -> {
         ObjectNode document =
             SimulationDocument.of(
                 result,
@@ -225,6 +225,7 @@ public final class SimulationEndpoint extends PathEndpoint {
                         user,
                         new UserAction.OnResource(
                             "get", KueueConstants.GROUP, "v1beta2", "workloads", "", other, "")));
+        SimulationDocument.add(document, workers);
         if (!note.isEmpty()) {
           document.put("note", note).withArray("text").add(note);
         }

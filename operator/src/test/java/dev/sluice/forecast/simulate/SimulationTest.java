@@ -13,6 +13,7 @@ import dev.sluice.core.model.ClusterQueueSpec.PreemptionPolicies.WithinClusterQu
 import dev.sluice.core.model.ClusterQueueSpec.QueueingStrategy;
 import dev.sluice.core.model.CohortSpec;
 import dev.sluice.core.model.Decision;
+import dev.sluice.core.model.FlavorAttempt.Cost;
 import dev.sluice.core.model.PendingReason;
 import dev.sluice.core.model.PendingWorkload;
 import dev.sluice.core.model.SchedulerEvent;
@@ -28,6 +29,7 @@ import dev.sluice.forecast.runtimes.RunTimeEstimate;
 import dev.sluice.forecast.starts.StartEstimate;
 import dev.sluice.forecast.starts.StartEstimate.Basis;
 import dev.sluice.forecast.starts.StartForecast;
+import java.math.BigDecimal;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.HashMap;
@@ -186,6 +188,30 @@ class SimulationTest {
     assertThat(result.feasibility()).isEqualTo(Feasibility.AFTER_PREEMPTION);
     assertThat(result.targets()).extracting(target -> target.id().name()).containsExactly("second");
     assertThat(result.admission()).isEmpty();
+  }
+
+  @Test
+  void afterAPreemptionItStartsWhenTheOtherHasStopped() {
+    source = OneQueue.source(LOWER_PRIORITY);
+    arrives("first", 4, 0);
+
+    assertThat(ask(2, 5).start().orElseThrow().range().orElseThrow().expected())
+        .isEqualTo(now.plus(StartForecast.Options.DEFAULT.stopping()));
+  }
+
+  @Test
+  void whatItCostsIsToldWhereItsFlavorHasAPrice() {
+    assertThat(ask(2, 0).cost()).isEmpty();
+    source
+        .scheduler()
+        .apply(new SchedulerEvent.PricesChanged("any", Map.of("cpu", new BigDecimal("0.0005"))));
+
+    Cost cost = ask(2, 0).cost().orElseThrow();
+    assertThat(cost.perHour()).isEqualByComparingTo("1");
+    assertThat(cost.toFinish()).as("nobody knows how long it runs").isEmpty();
+
+    runTimes.put("asked", Duration.ofHours(3));
+    assertThat(ask(2, 0).cost().orElseThrow().toFinish().orElseThrow()).isEqualByComparingTo("3");
   }
 
   @Test

@@ -11,6 +11,7 @@ import dev.sluice.core.engine.SchedulerQueries.PendingReport;
 import dev.sluice.core.model.Decision;
 import dev.sluice.core.model.Decision.PreemptionReason;
 import dev.sluice.core.model.Explanation;
+import dev.sluice.core.model.FlavorAttempt;
 import dev.sluice.core.model.FlavorResource;
 import dev.sluice.core.model.PendingReason;
 import dev.sluice.core.model.WorkloadId;
@@ -30,6 +31,7 @@ import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.server.mock.EnableKubernetesMockClient;
 import io.fabric8.kubernetes.client.server.mock.KubernetesMockServer;
 import java.io.IOException;
+import java.math.BigDecimal;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.Instant;
@@ -94,8 +96,12 @@ class SimulationEndpointTest {
                     Optional.empty(),
                     List.of(target("team"), target("secret")),
                     Optional.empty(),
+                    Optional.of(
+                        new FlavorAttempt.Cost(new BigDecimal("2.5"), Optional.of(BigDecimal.TEN))),
                     NOW),
-                "it leaves something out");
+                "it leaves something out",
+                new JobSimulator.Workers(
+                    true, List.of("onsite", "remote"), "it would be offered to both"));
       };
     }
   }
@@ -239,6 +245,7 @@ class SimulationEndpointTest {
                         NOW, NOW.plus(expected), Optional.of(NOW.plus(expected)))),
                 NOW,
                 List.of("no job arrives before it starts"))),
+        Optional.empty(),
         NOW);
   }
 
@@ -293,6 +300,19 @@ class SimulationEndpointTest {
         (ObjectNode) json(endpoint().answer(request("good", "POST", PATH, "", JOB)));
     assertThat(document.path("note").asText()).isEqualTo("it leaves something out");
     assertThat(SimulationDocument.text(document)).endsWith("it leaves something out");
+  }
+
+  @Test
+  void costAndWorkersAreTold() throws IOException {
+    ObjectNode document =
+        (ObjectNode) json(endpoint().answer(request("good", "POST", PATH, "", JOB)));
+
+    assertThat(document.path("costPerHour").asText()).isEqualTo("2.5");
+    assertThat(document.path("costToFinish").asText()).isEqualTo("10");
+    assertThat(document.path("workers").toString()).isEqualTo("[\"onsite\",\"remote\"]");
+    assertThat(SimulationDocument.text(document))
+        .contains(
+            "it would cost 2.5 an hour, 10 expected to finish", "it would be offered to both");
   }
 
   @Test

@@ -146,6 +146,16 @@ public final class FlavorCosts {
     return new Ranking(order(demand, priced), priced);
   }
 
+  /**
+   * What a run costs in a flavor.
+   *
+   * @param perHour what all that it has there costs for an hour
+   * @param run how long it is expected to take on a flavor of speed 1; empty if nobody knows
+   */
+  public static Cost cost(BigDecimal perHour, Optional<Duration> run, Pace pace) {
+    return priced(perHour, run, pace).cost();
+  }
+
   private static BigDecimal perHour(
       ResourceDemand.Bundle bundle,
       ClusterQueueCache.Group group,
