@@ -81,4 +81,11 @@ class OldGenerationLimitTest {
         .filteredOn(MemoryPoolMXBean::isUsageThresholdSupported)
         .allSatisfy(pool -> assertThat(pool.getUsageThreshold()).isZero());
   }
+
+  @Test
+  void aGenerationSmallerThanTheFirstThresholdIsWatchedToo() {
+    assertThat(OldGenerationLimit.first(0, 32L * MEBIBYTE)).isEqualTo(32L * MEBIBYTE);
+    assertThat(OldGenerationLimit.first(0, 500L * MEBIBYTE)).isEqualTo(40L * MEBIBYTE);
+    assertThat(OldGenerationLimit.first(0, -1)).isEqualTo(40L * MEBIBYTE);
+  }
 }

@@ -60,8 +60,7 @@ final class OldGenerationLimit {
           null);
     }
     MemoryUsage memoryUsage = oldGeneration.getUsage();
-    oldGeneration.setUsageThreshold(
-        Math.max(FIRST, threshold(memoryUsage.getUsed(), memoryUsage.getMax())));
+    oldGeneration.setUsageThreshold(first(memoryUsage.getUsed(), memoryUsage.getMax()));
   }
 
   private void collect() {
@@ -73,6 +72,12 @@ final class OldGenerationLimit {
     MemoryUsage memoryUsage = oldGeneration.getUsage();
     oldGeneration.setUsageThreshold(threshold(memoryUsage.getUsed(), memoryUsage.getMax()));
     log.debug("heap old-generation-before={} after={}", before, memoryUsage.getUsed());
+  }
+
+  /** The same for the first time; a threshold beyond what there is would be refused. */
+  static long first(long used, long max) {
+    long first = Math.max(FIRST, threshold(used, max));
+    return max < 0 ? first : Math.min(first, max);
   }
 
   /**

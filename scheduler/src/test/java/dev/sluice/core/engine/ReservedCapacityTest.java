@@ -2,6 +2,7 @@ package dev.sluice.core.engine;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.sluice.core.model.BackfillRules;
 import dev.sluice.core.model.BackfillRules.RunBound;
 import dev.sluice.core.model.ClusterQueueSpec.FlavorFungibility;
 import dev.sluice.core.model.ClusterQueueSpec.PreemptionPolicies;
@@ -302,6 +303,57 @@ class ReservedCapacityTest {
     assertThat(world.admitted()).containsExactly("one");
     assertThat(world.admission("one").podSets().getFirst().flavors()).containsEntry("cpu", "g");
     assertThat(detail("two")).startsWith("CapacityReserved: held for CapacityReservation r");
+  }
+
+  @Test
+  void whoStartsBeforeABlockedHeadGetsAFlavorOfWhichNothingIsKept() {
+    world.flavor("g");
+    world.queue(
+        "q",
+        "",
+        QueueingStrategy.STRICT_FIFO,
+        QueueRules.DEFAULT.withBackfill(
+            Optional.of(new BackfillRules(1, BackfillRules.UnknownRunTime.REFUSE))),
+        SchedulerFixture.quota("f", 20),
+        SchedulerFixture.quota("g", 5));
+    keep(reserved(19, false, from(60, 120)));
+    bounded("first", 10);
+    bounded("large", 10);
+    bounded("long", 100);
+    bounded("longer", 101);
+    world.submit("first", "q", 14, 0, 0);
+    world.submit("large", "q", 15, 0, 1);
+    world.submit("long", "q", 3, 0, 2);
+    world.submit("longer", "q", 3, 0, 3);
+    assertThat(world.admitted()).containsExactly("first", "long");
+    assertThat(world.admission("long").podSets().getFirst().flavors()).containsEntry("cpu", "g");
+  }
+
+  @Test
+  void whoIsKeptFromAFlavorStandsInNobodysWayWhoIsNot() {
+    world.flavor("g");
+    world.queue("other", "c", QueueingStrategy.STRICT_FIFO, SchedulerFixture.quota("g", 10));
+    world.queue(
+        "q",
+        "c",
+        QueueingStrategy.STRICT_FIFO,
+        QueueRules.DEFAULT.withBackfill(
+            Optional.of(new BackfillRules(1, BackfillRules.UnknownRunTime.REFUSE))),
+        SchedulerFixture.quota("f", 20),
+        SchedulerFixture.quota("g", 0));
+    keep(reserved(19, false, from(60, 120)));
+    bounded("first", 10);
+    bounded("large", 10);
+    bounded("long", 100);
+    bounded("short", 5);
+    world.submit("runs", "other", 3, 0, 0);
+    world.submit("claims", "other", 10, 0, 1);
+    world.submit("first", "q", 14, 0, 0);
+    world.submit("large", "q", 15, 0, 1);
+    world.submit("long", "q", 3, 0, 2);
+    world.submit("short", "q", 3, 0, 3);
+    assertThat(world.admitted()).containsExactlyInAnyOrder("runs", "first", "short");
+    assertThat(world.admission("short").podSets().getFirst().flavors()).containsEntry("cpu", "f");
   }
 
   /** It preempts in the first flavor, although the second one is free. */
