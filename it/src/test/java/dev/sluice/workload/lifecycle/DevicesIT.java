@@ -9,6 +9,8 @@ import dev.sluice.testing.ControlPlaneTest;
 import dev.sluice.testing.LocalOperator;
 import dev.sluice.testing.TestCluster;
 import java.time.Duration;
+import java.util.Map;
+import java.util.TreeMap;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
@@ -27,6 +29,8 @@ class DevicesIT {
         deviceClassMappings:
         - {name: example.com/gpus, deviceClassNames: [gpu.example.com]}
       """;
+
+  private static final String SCENARIO = "/scenarios/devices/";
 
   private static void givenQueue(TestCluster cluster, String resources, int quota) {
     cluster.createNodes(NodeGroup.plentiful(cluster.name("node"), 1));
@@ -392,6 +396,51 @@ class DevicesIT {
       assertThat(usage(api, sharing))
           .as("15 is rounded up to the next step")
           .isEqualTo("{\"cpu\":\"2\",\"example.com/shares\":\"40\"}");
+      assertThat(operator.isAlive()).isTrue();
+    }
+  }
+
+  /** The usual shapes of claims, as people write them (semantics, section 14). */
+  @Test
+  void theScenarioOfDevicesIsChargedAsItsShapesSay(ControlPlane controlPlane, TestCluster cluster) {
+    Api api = new Api(cluster);
+    String mappings =
+        """
+        featureGates: {KueueDRAPrioritizedList: true}
+        resources:
+          deviceClassMappings:
+          - {name: example.com/gpus, deviceClassNames: [gpu.devices.example.com]}
+          - {name: example.com/nics, deviceClassNames: [nic.devices.example.com]}
+          - name: example.com/gpu-memory
+            deviceClassNames: [partition.devices.example.com]
+            sources:
+            - counter:
+                name: memory
+                driver: devices.example.com
+                deviceSelector: {cel: {expression: "device.attributes['devices.example.com'].kind == 'partition'"}}
+        """;
+    Map<String, String> charges = new TreeMap<>();
+    charges.put("01-claim-template", "{\"cpu\":\"2\",\"example.com/gpus\":\"2\"}");
+    charges.put("02-shared-claim", "{\"cpu\":\"2\",\"example.com/gpus\":\"1\"}");
+    charges.put(
+        "03-several-classes",
+        "{\"cpu\":\"1\",\"example.com/gpus\":\"2\",\"example.com/nics\":\"1\"}");
+    charges.put("04-prioritized-list", "{\"cpu\":\"1\",\"example.com/gpus\":\"2\"}");
+    charges.put("05-extended-resource", "{\"cpu\":\"2\",\"example.com/gpus\":\"2\"}");
+    charges.put("06-partitions", "{\"cpu\":\"1\",\"example.com/gpu-memory\":\"85899345920\"}");
+    charges.put("07-selectors", "{\"cpu\":\"1\",\"example.com/gpus\":\"2\"}");
+    try (LocalOperator operator =
+        LocalOperator.start("operator-of-shapes", controlPlane.kubeconfig(), mappings)) {
+      cluster.createNodes(NodeGroup.plentiful(cluster.name("node"), 1));
+      cluster.apply(DevicesIT.class, SCENARIO + "00-cluster.yaml");
+      api.awaitCondition("LocalQueue", "devices", "Active", "True Ready");
+      charges.forEach(
+          (file, charge) -> {
+            cluster.apply(DevicesIT.class, SCENARIO + file + ".yaml");
+            String workload = api.workloadOf(file.substring(file.indexOf('-') + 1));
+            api.awaitCondition("Workload", workload, "Admitted", "True Admitted");
+            assertThat(usage(api, workload)).as(file).isEqualTo(charge);
+          });
       assertThat(operator.isAlive()).isTrue();
     }
   }
