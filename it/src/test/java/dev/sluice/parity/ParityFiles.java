@@ -54,6 +54,21 @@ final class ParityFiles {
     return SOURCES;
   }
 
+  /** The sources of the tests, by path; those of the pages that list all gates are left out. */
+  static Map<String, String> tests() {
+    SortedMap<String, String> tests = new TreeMap<>();
+    try {
+      for (Path file : SourceTrees.javaFiles("src/test/java")) {
+        if (!file.toString().contains("/parity/")) {
+          tests.put(file.toString(), Files.readString(file));
+        }
+      }
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+    return tests;
+  }
+
   private static SortedMap<String, String> read() {
     SortedMap<String, String> sources = new TreeMap<>();
     try {

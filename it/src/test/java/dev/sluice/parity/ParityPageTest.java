@@ -7,6 +7,7 @@ import dev.sluice.metrics.MetricsPage;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.util.Arrays;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -56,6 +57,31 @@ class ParityPageTest {
     assertThat(text.contains("can't be switched off"))
         .as("can't be switched off")
         .isEqualTo(!gate.works(false) && !gate.locked());
+  }
+
+  /** What a gate changes is tried by a test that names it. */
+  @Test
+  void eachGateWithAnEffectHasATest() {
+    assertThat(untried(ParityFiles.tests())).as("gates that no test names").isEmpty();
+    Map<String, String> planted = new HashMap<>(ParityFiles.tests());
+    planted.replaceAll(
+        (file, text) -> text.replace("TASPartialSlices", "").replace("TAS_PARTIAL_SLICES", ""));
+    assertThat(untried(planted)).containsExactly(FeatureGate.TAS_PARTIAL_SLICES);
+  }
+
+  private static List<FeatureGate> untried(Map<String, String> tests) {
+    return Arrays.stream(FeatureGate.values())
+        .filter(gate -> !hasNoEffect(ParityPage.gates().getOrDefault(gate, "")))
+        .filter(
+            gate -> {
+              Pattern name = Pattern.compile("\\b(?:" + gate.text() + "|" + gate.name() + ")\\b");
+              return tests.values().stream().noneMatch(text -> name.matcher(text).find());
+            })
+        .toList();
+  }
+
+  private static boolean hasNoEffect(String row) {
+    return row.startsWith(ParityPage.NO_EFFECT) || row.startsWith(ParityPage.MISSING);
   }
 
   @Test

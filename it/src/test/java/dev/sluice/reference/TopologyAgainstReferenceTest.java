@@ -47,10 +47,13 @@ class TopologyAgainstReferenceTest {
   static final class World {
     final Dice dice;
     final RandomTopology random;
+
+    /** The gate TASProfileMixed. */
     final boolean mixed;
+
     final boolean balanced;
 
-    /** Whether domains of preferred nodes come first. */
+    /** Whether domains of preferred nodes come first (TASRespectNodeAffinityPreferred). */
     final boolean prefers;
 
     /** Whether the nodes of a leaf that is no node are judged one by one. */

@@ -182,6 +182,10 @@ class TopologyEnginesTest {
             dice.chance(75)));
   }
 
+  /**
+   * With gates on or off, TASHandleOverlappingFlavors and
+   * TASRecomputeAssignmentWithinSchedulingCycle among them.
+   */
   static TopologyOptions topology(Dice dice) {
     return new TopologyOptions(
         true,

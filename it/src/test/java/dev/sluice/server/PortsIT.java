@@ -109,6 +109,23 @@ class PortsIT {
     }
   }
 
+  /** Gate VisibilityOnDemand: explanations are served at the same port, and pages aren't. */
+  @Test
+  void withoutTheGatePagesOfPendingWorkloadsAreNotServed(TestCluster cluster) throws Exception {
+    OperatorSettings off =
+        OperatorSettings.onFreePorts(new Random())
+            .with("featureGates: {VisibilityOnDemand: false}");
+    SSLContext trusting = SSLContext.getInstance("TLS");
+    trusting.init(null, new TrustManager[] {new TrustAll()}, new SecureRandom());
+    try (LocalOperator operator =
+            LocalOperator.start("operator-without-pages", cluster.kubeconfig(), off);
+        HttpClient client = HttpClient.newBuilder().sslContext(trusting).build()) {
+      String page = "/apis/visibility.kueue.x-k8s.io/v1beta2/clusterqueues/any/pendingworkloads";
+      assertThat(get(client, off.visibilityPort(), page, token(cluster, "reader"))).isEqualTo(404);
+      assertThat(operator.isHealthy()).isTrue();
+    }
+  }
+
   private static int get(HttpClient client, int port, String path, String token) throws Exception {
     return client
         .send(

@@ -562,6 +562,23 @@ class MetricsTest {
             "# TYPE kueue_build_info gauge");
   }
 
+  /** Gate MetricForWorkloadCreationLatency. */
+  @Test
+  void withoutTheGateCreationsAreNotMeasured() {
+    SchedulerMetrics scheduler =
+        new SchedulerMetrics(
+            scrape.registry(),
+            role::get,
+            false,
+            new BuildInfo("v1", "abc", "2030-01-01", "java25", "HotSpot", "linux/amd64"),
+            CustomLabels.NONE);
+    scheduler.workloadCreated("Job", QUEUE.localQueue(), Duration.ofMillis(15));
+
+    assertThat(text())
+        .contains("kueue_build_info")
+        .doesNotContain("kueue_workload_creation_latency_seconds_count");
+  }
+
   @Test
   void theMachineIsMeasured() {
     Exposition exposition = scrape.scrape();

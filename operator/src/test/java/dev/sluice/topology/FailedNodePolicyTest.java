@@ -164,6 +164,7 @@ class FailedNodePolicyTest {
     assertThat(verdict(DEFAULT, "b").unhealthy()).as("recovered").isEmpty();
   }
 
+  /** Gate TASReplaceNodeOnPodTermination. */
   @Test
   void aNodeThatIsNotReadyFailsWhenItsPodsAreGone() {
     node("b", Readiness.NOT_READY);
@@ -177,6 +178,7 @@ class FailedNodePolicyTest {
 
   @Test
   void theDeprecatedGateWaitsForHalfAMinute() {
+    // with the gate TASReplaceNodeDueToNotReadyOverFixedTime
     FailedNodePolicy fixed = new FailedNodePolicy(false, true, true, false);
     node("b", Readiness.NOT_READY);
     assertThat(verdict(fixed).unhealthy()).isEmpty();
@@ -187,6 +189,7 @@ class FailedNodePolicyTest {
     assertThat(verdict(DEFAULT).unhealthy()).isEmpty();
   }
 
+  /** Gate TASReplaceNodeOnNodeTaints. */
   @Test
   void aTaintThatIsNotToleratedIsAFailureWhenThePodsAreGone() {
     pods.clear();

@@ -38,6 +38,7 @@ class RequestCleanupTest {
         .containsExactly("wl-check-1", "wl-gone-1");
   }
 
+  /** Gate CleanupProvisioningRequestsOnEviction. */
   @Test
   void anEvictedWorkloadNeedsNone() {
     given.isTrue("Evicted");

@@ -31,6 +31,7 @@ class WorkloadNamesTest {
     assertThat(name).hasSize(253).startsWith("job-aaa").matches(".*-[0-9a-f]{5}");
   }
 
+  /** Gate ShortWorkloadNames. */
   @Test
   void shortNamesHaveRoomInALabel() {
     String name = WorkloadNames.of("Job", "batch", "a".repeat(63), UID, "", WorkloadNames.SHORT);

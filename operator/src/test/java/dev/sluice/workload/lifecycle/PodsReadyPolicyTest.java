@@ -259,6 +259,7 @@ class PodsReadyPolicyTest {
         .isEqualTo(LifecycleAction.NOTHING);
   }
 
+  /** Gate FinishOrphanedWorkloads. */
   @Test
   void withoutTheGateAWorkloadWhoseJobLeftItLives() {
     LifecycleOptions off = new LifecycleOptions(Optional.empty(), Optional.empty(), false, false);

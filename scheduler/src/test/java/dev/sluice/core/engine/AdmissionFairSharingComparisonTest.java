@@ -144,7 +144,7 @@ class AdmissionFairSharingComparisonTest {
     return admitted;
   }
 
-  /** Changes of 0.20, section 4. */
+  /** Changes of 0.20, section 4, AdmissionFairSharingAnchorAtQuotaReservation. */
   @ParameterizedTest
   @CsvSource({
     "1, true, ADMISSION",

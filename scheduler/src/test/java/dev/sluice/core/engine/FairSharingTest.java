@@ -320,6 +320,7 @@ class FairSharingTest {
     assertThat(schedulerFixture.admitted()).containsExactly("of-a", "of-c");
   }
 
+  /** Gate FairSharingPrioritizeNonBorrowing. */
   @Test
   void whoDoesNotBorrowWhatItAsksForComesFirstIfTheGateSaysSo() {
     for (boolean nonBorrowingFirst : new boolean[] {true, false}) {
@@ -459,6 +460,7 @@ class FairSharingTest {
     assertThat(schedulerFixture.preempted()).isEmpty();
   }
 
+  /** Gate FairSharingPreemptWithinNominal. */
   @Test
   void whoStaysWithinItsOwnQuotaTakesItBackWhateverTheShares() {
     for (boolean withinNominal : new boolean[] {true, false}) {

@@ -222,6 +222,7 @@ class SecondPassTest {
         new TopologyOptions(true, PlacementRules.DEFAULT, true, true, replaces, failsFast, true));
   }
 
+  /** Gate TASFailedNodeReplacement. */
   @Test
   void nothingIsReplacedWithoutTheGateOrALeader() {
     scheduler = withOptions(false, true);

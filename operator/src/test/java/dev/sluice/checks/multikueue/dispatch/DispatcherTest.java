@@ -88,6 +88,7 @@ class DispatcherTest {
 
   @Test
   void incrementalGoesByNameWhereTheOrderOfTheConfigDoesNotCount() {
+    // without the gate MultiKueueIncrementalDispatcherRespectConfigOrder
     assertThat(
             new Dispatcher.Incremental(2, false)
                 .nominate(situation(Set.of("a", "b", "c", "d"), List.of()))

@@ -141,6 +141,7 @@ class MultiKueueKindsTest {
     assertThat(RemoteJobFactory.pushed(kind, local, local)).isEmpty();
     assertThat(RemoteJobFactory.pushed(kind, json("{}"), remote))
         .isEqualTo(json("{'spec': {'serveConfigV2': null}}"));
+    // without the gate MultiKueueRemoteSpecSync
     MultiKueueKind without =
         MultiKueueKinds.beside(List.of(), List.of(), false)
             .find("ray.io/v1", "RayService")
@@ -223,6 +224,7 @@ class MultiKueueKindsTest {
 
   @Test
   void aConfiguredKindIsSentAsItIs() throws Exception {
+    // with the gate MultiKueueAdaptersForCustomJobs
     MultiKueueKind kind =
         MultiKueueKinds.beside(List.of(), List.of("Flow.v1.example.org"), true)
             .find("example.org/v1", "Flow")

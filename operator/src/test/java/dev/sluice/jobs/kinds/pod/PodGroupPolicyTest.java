@@ -320,6 +320,21 @@ class PodGroupPolicyTest {
       assertThat(patch.at("/spec/schedulingGates").isNull()).isTrue();
     }
 
+    /** Gate AssignQueueLabelsForPods. */
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void podsHaveTheNamesOfTheirQueuesIfTheGateSaysSo(boolean on) {
+      rules = rules.with(FeatureGate.ASSIGN_QUEUE_LABELS_FOR_PODS, on);
+      GivenPod pod = member("a", 1);
+      List<PodGroupAction> steps = given(workload("worker", 1).ownedBy(pod).admitted("spot"), pod);
+      assertThat(told(steps)).containsExactly("Start a");
+      JsonNode labels =
+          ((Start) steps.getFirst().action()).patches().getFirst().body().at("/metadata/labels");
+      assertThat(labels.path(KueueConstants.PODSET).asText()).isEqualTo("worker");
+      assertThat(labels.has(KueueConstants.LOCAL_QUEUE_NAME)).isEqualTo(on);
+      assertThat(labels.has(KueueConstants.CLUSTER_QUEUE_NAME)).isEqualTo(on);
+    }
+
     /** The pods of a StatefulSet, too: each when its gate is opened. */
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
