@@ -17,8 +17,8 @@ import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
-import java.util.function.Predicate;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -43,6 +43,15 @@ public final class PodAccountant implements AutoCloseable {
    */
   static final Duration UNADMITTED = Duration.ofSeconds(1);
 
+  /**
+   * How long pods may run that nobody stops although their Workload has ended with its job, or has
+   * long been evicted: the garbage collector, or the job's controller, may be about to delete them.
+   */
+  static final Duration LEFT_BEHIND = Duration.ofSeconds(5);
+
+  /** How long others wait for pods of a Workload that has ended. */
+  static final Duration AWAITED = Duration.ofMinutes(1);
+
   private static final Duration AGAIN = Duration.ofSeconds(1);
 
   /** How long a watch that is behind is given before the pods are listed again. */
@@ -56,13 +65,16 @@ public final class PodAccountant implements AutoCloseable {
   private final WorkQueue<Account> queue;
   private final Map<Account, Suspicion> suspects = new ConcurrentHashMap<>();
 
+  /** Accounts whose pods nobody may stop, whether or not they exceed. */
+  private final Map<Account, Suspicion> left = new ConcurrentHashMap<>();
+
   /** Since when pods of an account that may exist are waited for. */
   private final Map<Account, Instant> behind = new ConcurrentHashMap<>();
 
   /**
-   * An account that exceeds.
+   * An account that exceeds, or whose pods are left.
    *
-   * @param since since when it does
+   * @param since since when it does, or they are
    * @param pods since when each of its pods has been known meanwhile
    */
   private record Suspicion(Instant since, Map<UUID, Instant> pods) {
@@ -75,6 +87,11 @@ public final class PodAccountant implements AutoCloseable {
     void has(List<PodRecord> known, Instant now) {
       pods.keySet().retainAll(known.stream().map(PodRecord::uid).collect(Collectors.toSet()));
       known.forEach(pod -> pods.putIfAbsent(pod.uid(), now));
+    }
+
+    /** Since when a pod has been known. */
+    Instant since(PodRecord pod) {
+      return pods.getOrDefault(pod.uid(), since);
     }
 
     /** Whether a pod has been known for so long. */
@@ -105,21 +122,39 @@ public final class PodAccountant implements AutoCloseable {
    * @param freshPods reads pods of an account from the API server before something is done
    * @param stopper deletes pods
    * @param writer writes evictions
-   * @param evictable whether somebody stops the job of a Workload that is evicted
-   * @param stoppable whether pods of a Workload that run before it is admitted are deleted
+   * @param jobs what is known of the jobs of Workloads
    * @param observer is told what was done
    * @param clock the time
    * @param active whether this process may write, and everything is listed
+   * @param longestEnd how long the pods of an evicted Workload may take to end; zero: for ever
    */
   public record Dependencies(
       FreshPods freshPods,
       PodStopper stopper,
       WorkloadWriter writer,
-      Predicate<CachedWorkload> evictable,
-      Predicate<CachedWorkload> stoppable,
+      Jobs jobs,
       Observer observer,
       InstantSource clock,
-      BooleanSupplier active) {}
+      BooleanSupplier active,
+      Duration longestEnd) {}
+
+  /** What is known of the jobs of Workloads. */
+  public interface Jobs {
+
+    /** Whether somebody stops the job of a Workload that is evicted. */
+    boolean isEvictable(CachedWorkload workload);
+
+    /** Whether pods of a Workload that run before it is admitted are deleted. */
+    boolean isStoppable(CachedWorkload workload);
+
+    /**
+     * Whether the job of a Workload was handled here and doesn't exist any more. What doesn't seem
+     * to exist is read from the API server.
+     *
+     * @throws IllegalStateException if the API server doesn't answer, or refuses
+     */
+    boolean isGone(CachedWorkload workload) throws InterruptedException;
+  }
 
   /** Is told what was found and done. */
   public interface Observer {
@@ -132,6 +167,9 @@ public final class PodAccountant implements AutoCloseable {
 
     /** So many pods without an admitted Workload were stopped. */
     void stopped(int pods);
+
+    /** Pods of a Workload that has ended hold its quota, and nobody shall wait for them. */
+    void outlasted(CachedWorkload workload);
 
     /** No pods of an account remain. */
     void empty(List<CachedWorkload> workloads);
@@ -204,10 +242,69 @@ public final class PodAccountant implements AutoCloseable {
     List<PodRecord> pods = accounts.podsOf(account);
     if (pods.isEmpty()) {
       suspects.remove(account);
+      left.remove(account);
       dependencies.observer().empty(accounts.workloadsOf(account));
       return Optional.empty();
     }
     Instant now = dependencies.clock().instant();
+    Optional<Duration> ofLeft = stopLeft(account, pods, now);
+    Optional<Duration> ofExcess = stopExcess(account, pods, now);
+    return Stream.concat(ofLeft.stream(), ofExcess.stream()).min(Duration::compareTo);
+  }
+
+  /**
+   * Stops pods that run although their Workload has ended with its job, or was evicted long ago,
+   * whether or not they exceed what it is charged for.
+   */
+  private Optional<Duration> stopLeft(Account account, List<PodRecord> pods, Instant now)
+      throws InterruptedException {
+    Optional<LeftPods> found = LeftPods.of(account, accounts, dependencies);
+    if (found.isEmpty()) {
+      left.remove(account);
+      return Optional.empty();
+    }
+    Suspicion known = left.computeIfAbsent(account, any -> Suspicion.at(now));
+    known.has(pods, now);
+    LeftPods of = found.get();
+    Optional<Duration> whileAwaited = outlast(account, of, known.since(), now);
+    Optional<Duration> untilDue = stopLeft(account, of, pods, now);
+    return Stream.concat(whileAwaited.stream(), untilDue.stream()).min(Duration::compareTo);
+  }
+
+  /** After a while nobody waits for pods of a Workload that has ended. */
+  private Optional<Duration> outlast(Account account, LeftPods of, Instant since, Instant now) {
+    Instant due = since.plus(AWAITED);
+    if (of.ended().isEmpty()) {
+      return Optional.empty();
+    }
+    if (now.isBefore(due)) {
+      return Optional.of(until(now, due));
+    }
+    accounts.outlast(account).forEach(dependencies.observer()::outlasted);
+    return Optional.empty();
+  }
+
+  private Optional<Duration> stopLeft(
+      Account account, LeftPods of, List<PodRecord> pods, Instant now) throws InterruptedException {
+    Suspicion known = left.getOrDefault(account, Suspicion.at(now));
+    List<PodRecord> own =
+        pods.stream().filter(pod -> !accounts.isChargedElsewhere(pod, account)).toList();
+    List<PodRecord> due = of.due(own, known::since, now);
+    if (due.isEmpty()) {
+      return of.next(own, known::since).map(next -> until(now, next));
+    }
+    if (!of.isLeft(dependencies.jobs())) {
+      return Optional.empty();
+    }
+    List<PodRecord> living = dependencies.freshPods().living(account.namespace()).of(due);
+    if (LeftPods.of(account, accounts, dependencies).filter(of::equals).isPresent()) {
+      dependencies.stopper().stop(of.due(living, known::since, now), of.cause(), of.message());
+    }
+    return Optional.of(AGAIN);
+  }
+
+  private Optional<Duration> stopExcess(Account account, List<PodRecord> pods, Instant now)
+      throws InterruptedException {
     Finding finding = accounts.find(account, pods, now);
     if (!finding.exceeds()) {
       suspects.remove(account);
@@ -245,7 +342,9 @@ public final class PodAccountant implements AutoCloseable {
       }
     }
     if (reserving.stream().allMatch(ExceedingWorkloads::isEvicted)) {
-      dependencies.stopper().stop(pods, ExceedingWorkloads.message(finding.excess()));
+      dependencies
+          .stopper()
+          .stop(pods, ExceedingWorkloads.CAUSE, ExceedingWorkloads.message(finding.excess()));
     }
     return Optional.of(AGAIN);
   }
@@ -264,9 +363,9 @@ public final class PodAccountant implements AutoCloseable {
             ? pods.stream().allMatch(PodRecord::isStray)
                 || accounts
                     .beyondReach(account)
-                    .filter(remains -> remains.areStoppable(dependencies.stoppable()))
+                    .filter(remains -> remains.areStoppable(dependencies.jobs()::isStoppable))
                     .isPresent()
-            : workloads.stream().allMatch(dependencies.stoppable());
+            : workloads.stream().allMatch(dependencies.jobs()::isStoppable);
     if (stoppable) {
       List<PodRecord> due =
           workloads.stream().anyMatch(PodAccounts::isOfSet)
@@ -275,7 +374,10 @@ public final class PodAccountant implements AutoCloseable {
       int stopped =
           dependencies
               .stopper()
-              .stop(due, "the pod runs without an admitted Workload, " + finding.excess());
+              .stop(
+                  due,
+                  ExceedingWorkloads.CAUSE,
+                  "the pod runs without an admitted Workload, " + finding.excess());
       if (stopped > 0) {
         dependencies.observer().stopped(stopped);
       }
@@ -293,7 +395,7 @@ public final class PodAccountant implements AutoCloseable {
   private void evict(CachedWorkload workload, Finding finding, Instant now)
       throws InterruptedException {
     String message = ExceedingWorkloads.message(finding.excess());
-    if (!dependencies.evictable().test(workload)) {
+    if (!dependencies.jobs().isEvictable(workload)) {
       dependencies.observer().exceeds(workload, finding.beyond(), message);
       return;
     }

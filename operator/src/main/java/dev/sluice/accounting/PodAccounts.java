@@ -80,6 +80,7 @@ public final class PodAccounts implements WorkloadListener {
   private final Map<Account, Set<String>> podsOf = new HashMap<>();
   private final Map<Account, Map<String, CachedWorkload>> held = new HashMap<>();
   private final Set<String> heldUids = new HashSet<>();
+  private final Set<String> outlasted = new HashSet<>();
 
   /**
    * The last accounts that ended without quota: pods of them that the watch doesn't know yet may
@@ -293,13 +294,24 @@ public final class PodAccounts implements WorkloadListener {
 
   private List<CachedWorkload> charged(Account account) {
     List<CachedWorkload> charged = new ArrayList<>(reserving(account));
+    charged.addAll(heldBy(account));
+    return charged;
+  }
+
+  /** The Workloads of an account that have ended and are charged, because pods of them run. */
+  List<CachedWorkload> heldBy(Account account) {
     lock.lock();
     try {
-      charged.addAll(held.getOrDefault(account, Map.of()).values());
+      return List.copyOf(held.getOrDefault(account, Map.of()).values());
     } finally {
       lock.unlock();
     }
-    return charged;
+  }
+
+  /** Whether another account has quota for a pod: a later job has adopted it. */
+  boolean isChargedElsewhere(PodRecord pod, Account account) {
+    return accountsOf(pod).stream()
+        .anyMatch(other -> !other.equals(account) && !reserving(other).isEmpty());
   }
 
   /** The same without a Workload that pods may hold; it stays held while this is worked out. */
@@ -377,6 +389,32 @@ public final class PodAccounts implements WorkloadListener {
     lock.lock();
     try {
       return heldUids.contains(workload.uid());
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** Whether pods have held a Workload for so long that nobody shall wait for them. */
+  public boolean isOutlasted(WorkloadId workload) {
+    lock.lock();
+    try {
+      return outlasted.contains(workload.uid());
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /**
+   * Pods have held the Workloads of an account for long.
+   *
+   * @return those of which that is new
+   */
+  List<CachedWorkload> outlast(Account account) {
+    lock.lock();
+    try {
+      return heldBy(account).stream()
+          .filter(workload -> outlasted.add(workload.id().uid()))
+          .toList();
     } finally {
       lock.unlock();
     }
@@ -541,22 +579,18 @@ public final class PodAccounts implements WorkloadListener {
     if (remains != null) {
       return Optional.of(remains);
     }
-    lock.lock();
-    try {
-      return held.getOrDefault(account, Map.of()).values().stream()
-          .findFirst()
-          .map(last -> new Remains(Optional.of(last)));
-    } finally {
-      lock.unlock();
-    }
+    return heldBy(account).stream().findFirst().map(last -> new Remains(Optional.of(last)));
   }
 
   /**
    * A job doesn't exist any more that was to be queued. If it never had a Workload, its pods are
-   * found by this: somebody may have started it, and deleted it without them.
+   * found by this: somebody may have started it, and deleted it without them. If its Workload has
+   * ended before, pods of it may be left.
    */
   public void jobEnded(Account account) {
-    if (workloadsOf(account).isEmpty()
+    if (!heldBy(account).isEmpty()) {
+      listener.accept(account);
+    } else if (workloadsOf(account).isEmpty()
         && beyondReach(account).isEmpty()
         && endedWithoutQuota.putIfAbsent(account, new Remains(Optional.empty())) == null) {
       listener.accept(account);
@@ -585,6 +619,7 @@ public final class PodAccounts implements WorkloadListener {
     lock.lock();
     try {
       heldUids.remove(workload);
+      outlasted.remove(workload);
       held.computeIfPresent(
           account,
           (same, each) -> {
@@ -602,13 +637,7 @@ public final class PodAccounts implements WorkloadListener {
    * @return these Workloads
    */
   public Collection<WorkloadId> settle(Account account) {
-    List<CachedWorkload> before;
-    lock.lock();
-    try {
-      before = List.copyOf(held.getOrDefault(account, Map.of()).values());
-    } finally {
-      lock.unlock();
-    }
+    List<CachedWorkload> before = heldBy(account);
     remember(account);
     if (beyondReach.containsKey(account) && comparison.within(charge(account), anywhere(account))) {
       beyondReach.remove(account);

@@ -7,6 +7,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.SortedMap;
 import java.util.UUID;
+import java.util.stream.Stream;
 
 /**
  * What is kept of a pod that has not ended. Values that pods of one job have in common are shared.
@@ -46,10 +47,12 @@ public record PodRecord(
    * @param gated whether a scheduling gate keeps it from any node
    * @param held whether it was to be held for a queue: it has, or had, the gate or the label of a
    *     managed pod
-   * @param released whether it doesn't name a controller any more that it named once
    * @param graceSeconds the grace period of its spec
+   * @param leftBy the UID of the Job that left it behind, as its labels say: it has no controller,
+   *     and has the label of a pod that a Workload started
    */
-  public record PodEligibility(boolean gated, boolean held, boolean released, long graceSeconds) {}
+  public record PodEligibility(
+      boolean gated, boolean held, long graceSeconds, Optional<String> leftBy) {}
 
   /**
    * The deletion of a pod.
@@ -74,11 +77,20 @@ public record PodRecord(
         && owners.stream().allMatch(owner -> owner.kind().equals("ReplicaSet"));
   }
 
+  /** The UIDs of what controls it, or did so. */
+  List<String> parents() {
+    return Stream.concat(owners.stream().map(Owner::uid), eligibility.leftBy().stream())
+        .distinct()
+        .toList();
+  }
+
   /** This version of the pod, with what an earlier one said of owners and queues. */
   PodRecord after(PodRecord earlier) {
     boolean held = eligibility.held() || earlier.eligibility.held();
-    boolean released = !owners.containsAll(earlier.owners);
-    if (!released && held == eligibility.held()) {
+    Optional<String> leftBy = eligibility.leftBy().or(earlier.eligibility::leftBy);
+    if (owners.containsAll(earlier.owners)
+        && held == eligibility.held()
+        && leftBy.equals(eligibility.leftBy())) {
       return this;
     }
     List<Owner> all = new ArrayList<>(earlier.owners);
@@ -90,7 +102,7 @@ public record PodRecord(
         node,
         amounts,
         List.copyOf(all),
-        new PodEligibility(eligibility.gated(), held, released, eligibility.graceSeconds()),
+        new PodEligibility(eligibility.gated(), held, eligibility.graceSeconds(), leftBy),
         deletion);
   }
 }

@@ -28,6 +28,9 @@ public final class PodRecordParser {
   /** The grace period of a pod that names none. */
   private static final long DEFAULT_GRACE_SECONDS = 30;
 
+  /** The label by which the Job controller tells its pods. */
+  private static final String JOB_UID = "batch.kubernetes.io/controller-uid";
+
   /** What the container of a placeholder may say: nothing that makes its image do anything. */
   private static final Set<String> PLACEHOLDER_FIELDS =
       Set.of(
@@ -153,8 +156,20 @@ public final class PodRecordParser {
         new PodRecord.PodEligibility(
             !gates.isEmpty(),
             held,
-            false,
-            spec.path("terminationGracePeriodSeconds").asLong(DEFAULT_GRACE_SECONDS)));
+            spec.path("terminationGracePeriodSeconds").asLong(DEFAULT_GRACE_SECONDS),
+            leftBy(metadata)));
+  }
+
+  /**
+   * The garbage collector takes the reference off that a pod has to a job which is deleted without
+   * its pods. A label of the Job controller is left. It counts beside the label that a pod gets
+   * when its Workload is admitted, and only to find a charge, never to be spared.
+   */
+  private static Optional<String> leftBy(JsonNode metadata) {
+    JsonNode labels = metadata.path("labels");
+    return labels.has(KueueConstants.PODSET) && controllers(metadata).isEmpty()
+        ? Optional.of(labels.path(JOB_UID).asText()).filter(uid -> !uid.isEmpty())
+        : Optional.empty();
   }
 
   private static Optional<PodRecord.Deletion> deletion(JsonNode metadata) {

@@ -1,6 +1,5 @@
 package dev.sluice.accounting;
 
-import dev.sluice.workload.record.CachedWorkload.Owner;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -67,12 +66,12 @@ public final class PodRecords {
       }
       byUid.put(pod.uid(), pod);
       if (before != null) {
-        before.owners().stream()
-            .filter(owner -> !pod.owners().contains(owner))
-            .forEach(owner -> dropOwner(owner.uid(), pod.uid()));
+        before.parents().stream()
+            .filter(parent -> !pod.parents().contains(parent))
+            .forEach(parent -> dropOwner(parent, pod.uid()));
       }
-      for (Owner owner : pod.owners()) {
-        byOwner.computeIfAbsent(owner.uid(), any -> new LinkedHashMap<>(4)).put(pod.uid(), pod);
+      for (String parent : pod.parents()) {
+        byOwner.computeIfAbsent(parent, any -> new LinkedHashMap<>(4)).put(pod.uid(), pod);
       }
     } finally {
       lock.unlock();
@@ -89,7 +88,7 @@ public final class PodRecords {
       if (before == null) {
         return;
       }
-      before.owners().forEach(owner -> dropOwner(owner.uid(), uid));
+      before.parents().forEach(parent -> dropOwner(parent, uid));
     } finally {
       lock.unlock();
     }
@@ -97,7 +96,7 @@ public final class PodRecords {
     listener.accept(before);
     lock.lock();
     try {
-      before.owners().forEach(owner -> forgetIfUnused(owner.uid()));
+      before.parents().forEach(this::forgetIfUnused);
     } finally {
       lock.unlock();
     }
@@ -221,7 +220,7 @@ public final class PodRecords {
     Set<String> found = new LinkedHashSet<>();
     Deque<String> next = new ArrayDeque<>();
     next.add(pod.uid().toString());
-    pod.owners().forEach(owner -> next.add(owner.uid()));
+    next.addAll(pod.parents());
     lock.lock();
     try {
       climb(found, next);
@@ -252,7 +251,7 @@ public final class PodRecords {
         }
         PodRecord pod = podOf(uid);
         if (pod != null) {
-          pod.owners().forEach(owner -> next.add(owner.uid()));
+          next.addAll(pod.parents());
         }
       }
     }

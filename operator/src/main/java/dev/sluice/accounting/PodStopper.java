@@ -33,12 +33,17 @@ public final class PodStopper {
   /**
    * Deletes those of these pods that don't end soon by themselves.
    *
+   * @param cause the reason of the events
    * @param reason why, for people
    * @return how many were deleted
    */
-  public int stop(Collection<PodRecord> pods, String reason) throws InterruptedException {
+  public int stop(Collection<PodRecord> pods, String cause, String reason)
+      throws InterruptedException {
     List<CompletableFuture<Boolean>> deletions =
-        pods.stream().filter(pod -> !endsByItself(pod)).map(pod -> stop(pod, reason)).toList();
+        pods.stream()
+            .filter(pod -> !endsByItself(pod))
+            .map(pod -> stop(pod, cause, reason))
+            .toList();
     int deleted = 0;
     for (CompletableFuture<Boolean> deletion : deletions) {
       deleted += Futures.forResult(deletion) ? 1 : 0;
@@ -47,30 +52,30 @@ public final class PodStopper {
   }
 
   /** Whether a pod is being deleted with a short grace period. */
-  private static boolean endsByItself(PodRecord pod) {
+  static boolean endsByItself(PodRecord pod) {
     return pod.deletion()
         .filter(it -> it.graceSeconds() <= AdmissionComparison.TOLERATED_GRACE_SECONDS)
         .isPresent();
   }
 
-  private CompletableFuture<Boolean> stop(PodRecord pod, String reason) {
+  private CompletableFuture<Boolean> stop(PodRecord pod, String cause, String reason) {
     long grace =
         Math.clamp(
             pod.eligibility().graceSeconds(), 0, AdmissionComparison.TOLERATED_GRACE_SECONDS);
     String path = "/api/v1/namespaces/%s/pods/%s".formatted(pod.namespace(), pod.name());
     return client
         .send(ApiRequest.delete(path, pod.uid().toString(), grace))
-        .thenApply(outcome -> told(pod, reason, outcome));
+        .thenApply(outcome -> told(pod, cause, reason, outcome));
   }
 
-  private boolean told(PodRecord pod, String reason, ApiOutcome outcome) {
+  private boolean told(PodRecord pod, String cause, String reason, ApiOutcome outcome) {
     String name = pod.namespace() + "/" + pod.name();
     if (outcome instanceof ApiOutcome.Written) {
       LOG.info("pod={} deleted=true reason=\"{}\"", name, reason);
       events.record(
           new ObjectReference("v1", "Pod", pod.namespace(), pod.name(), pod.uid().toString()),
           EventRecorder.Type.WARNING,
-          ExceedingWorkloads.CAUSE,
+          cause,
           "Deletion",
           reason);
     } else if (!(outcome instanceof ApiOutcome.Gone)) {

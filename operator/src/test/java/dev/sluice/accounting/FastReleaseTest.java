@@ -160,7 +160,7 @@ class FastReleaseTest {
           "n1",
           new Amounts(new TreeMap<>(), new TreeMap<>(), List.of()),
           owners,
-          new PodEligibility(false, true, false, 30),
+          new PodEligibility(false, true, 30, Optional.empty()),
           deletion);
     }
 

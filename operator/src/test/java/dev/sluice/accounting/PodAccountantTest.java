@@ -47,6 +47,7 @@ import org.junit.jupiter.api.Test;
 class PodAccountantTest {
 
   private static final JsonMapper JSON = new JsonMapper();
+  private static final Duration LIMIT = Duration.ofMinutes(10);
   private static final Account ACCOUNT = new Account("team", GivenJob.UID);
 
   private final PlayedApi api = new PlayedApi();
@@ -63,7 +64,9 @@ class PodAccountantTest {
   private final Map<UUID, String> stored = new LinkedHashMap<>();
   private final Deque<Runnable> later = new ArrayDeque<>();
   private Duration last = Duration.ZERO;
+  private boolean gone;
   private final List<Integer> stopped = new ArrayList<>();
+  private final List<WorkloadId> outlasted = new ArrayList<>();
   private final List<WorkloadId> released = new ArrayList<>();
   private final PodRecordParser parser =
       new PodRecordParser(AdmittedRequests.PLAIN, image -> false);
@@ -79,11 +82,11 @@ class PodAccountantTest {
               new FreshPods(requests, parser),
               new PodStopper(requests, events),
               (StatusWriter) (id, version, status, urgency) -> new CompletableFuture<>(),
-              workload -> true,
-              workload -> true,
+              new Jobs(),
               new Observed(),
               () -> now,
-              () -> true),
+              () -> true,
+              LIMIT),
           accounts,
           released::add,
           new WorkQueueSettings(
@@ -106,6 +109,23 @@ class PodAccountantTest {
     public void update(Event event, EventSeries series) {}
   }
 
+  private final class Jobs implements PodAccountant.Jobs {
+    @Override
+    public boolean isEvictable(CachedWorkload workload) {
+      return true;
+    }
+
+    @Override
+    public boolean isStoppable(CachedWorkload workload) {
+      return true;
+    }
+
+    @Override
+    public boolean isGone(CachedWorkload workload) {
+      return gone;
+    }
+  }
+
   private final class Observed implements PodAccountant.Observer {
     @Override
     public void evicted(CachedWorkload workload, int beyond, String message) {}
@@ -116,6 +136,11 @@ class PodAccountantTest {
     @Override
     public void stopped(int pods) {
       stopped.add(pods);
+    }
+
+    @Override
+    public void outlasted(CachedWorkload workload) {
+      outlasted.add(workload.id());
     }
 
     @Override
@@ -153,16 +178,32 @@ class PodAccountantTest {
     accountant.changed(ACCOUNT);
   }
 
+  /** A pod that is being deleted with this grace period. */
+  private void terminates(int number, Instant asked, long grace) throws JsonProcessingException {
+    exists(
+        number,
+        GivenJob.UID,
+        ", 'deletionTimestamp': '%s', 'deletionGracePeriodSeconds': %d"
+            .formatted(asked.plusSeconds(grace), grace));
+    accounts.records().seen(parser.of(JSON.readTree(stored.get(new UUID(7, number)))));
+    accountant.changed(ACCOUNT);
+  }
+
   /** A pod that the watch doesn't know yet. */
   private void exists(int number) throws JsonProcessingException {
+    exists(number, GivenJob.UID, "");
+  }
+
+  private void exists(int number, String job, String metadata) throws JsonProcessingException {
     JsonNode pod =
         JSON.readTree(
             """
-            {"metadata": {"namespace": "team", "name": "p%d", "uid": "%s", "ownerReferences":
-              [{"apiVersion": "batch/v1", "kind": "Job", "name": "j", "controller": true, "uid": "%s"}]},
-             "spec": {"nodeName": "n1", "containers": [{"name": "c"}]}}
+            {'metadata': {'namespace': 'team', 'name': 'p%d', 'uid': '%s', 'ownerReferences':
+              [{'apiVersion': 'batch/v1', 'kind': 'Job', 'name': 'j', 'controller': true, 'uid': '%s'}]%s},
+             'spec': {'nodeName': 'n1', 'containers': [{'name': 'c'}]}}
             """
-                .formatted(number, new UUID(7, number), GivenJob.UID));
+                .formatted(number, new UUID(7, number), job, metadata)
+                .replace('\'', '"'));
     stored.put(new UUID(7, number), pod.toString());
   }
 
@@ -287,6 +328,136 @@ class PodAccountantTest {
     pod(4);
     after(PodAccountant.UNADMITTED);
     assertThat(deleted()).contains("p4");
+  }
+
+  /** The job is deleted without its pods: its Workload loses its owner, and is finished. */
+  private void leaveBehind(CachedWorkload admitted) {
+    gone = true;
+    CachedWorkload orphan = workloadOf(job()).unowned().admitted("spot").get();
+    workloads.add(orphan);
+    accounts.changed(admitted, orphan);
+    CachedWorkload finished =
+        workloadOf(job())
+            .unowned()
+            .admitted("spot")
+            .condition("Finished", "True", "OwnerNotFound", "")
+            .get();
+    workloads.add(finished);
+    accounts.changed(orphan, finished);
+    accountant.changed(ACCOUNT);
+  }
+
+  @Test
+  void podsThatAJobLeavesBehindAreStoppedAfterAWhileAndKeepTheQuotaUntilThen() throws Exception {
+    CachedWorkload admitted = workloadOf(job()).admitted("spot").get();
+    become(admitted);
+    pod(1);
+    pod(2);
+    leaveBehind(admitted);
+    after(PodAccountant.LEFT_BEHIND.minusMillis(100));
+    assertThat(deleted()).isEmpty();
+
+    after(Duration.ofMillis(200));
+    assertThat(deleted()).containsExactly("p1", "p2");
+    assertThat(accounts.isHeld(admitted.id())).isTrue();
+
+    stored.clear();
+    accounts.records().gone(new UUID(7, 1));
+    accounts.records().gone(new UUID(7, 2));
+    accountant.changed(ACCOUNT);
+    assertThat(released).containsExactly(admitted.id());
+  }
+
+  /** A job that completes while pods terminate, or that keeps some of its pods, as a RayJob may. */
+  @Test
+  void podsOfAFinishedWorkloadWhoseJobExistsRunOnUntilItIsGone() throws Exception {
+    CachedWorkload admitted = workloadOf(job()).admitted("spot").get();
+    become(admitted);
+    pod(1);
+    CachedWorkload finished = workloadOf(job()).admitted("spot").finished().get();
+    workloads.add(finished);
+    accounts.changed(admitted, finished);
+    accountant.changed(ACCOUNT);
+    assertThat(outlasted).isEmpty();
+    after(PodAccountant.AWAITED);
+    after(Duration.ofHours(1));
+    assertThat(deleted()).isEmpty();
+    assertThat(accounts.isHeld(admitted.id())).isTrue();
+    assertThat(outlasted).as("nobody waits for them").containsExactly(admitted.id());
+    assertThat(accounts.isOutlasted(admitted.id())).isTrue();
+
+    gone = true;
+    accountant.changed(ACCOUNT);
+    after(PodAccountant.LEFT_BEHIND);
+    assertThat(deleted()).containsExactly("p1");
+  }
+
+  /** The garbage collector deletes them: they have the grace period that they asked for. */
+  @Test
+  void podsOfADeletedJobThatTerminateAreLeftToThat() throws Exception {
+    CachedWorkload admitted = workloadOf(job()).admitted("spot").get();
+    become(admitted);
+    pod(1);
+    pod(2);
+    gone = true;
+    workloads.known().clear();
+    accounts.changed(admitted, null);
+    accountant.changed(ACCOUNT);
+    after(Duration.ofSeconds(2));
+    Instant asked = now;
+    terminates(1, asked, 30);
+    terminates(2, asked, 86_400);
+    after(PodAccountant.LEFT_BEHIND.multipliedBy(2));
+    assertThat(deleted()).isEmpty();
+
+    now = asked.plus(LIMIT).minusSeconds(1);
+    accountant.changed(ACCOUNT);
+    assertThat(deleted()).isEmpty();
+    after(Duration.ofSeconds(1));
+    assertThat(deleted()).as("its grace period is longer than any may be").containsExactly("p2");
+  }
+
+  @Test
+  void podsThatALaterJobWithQuotaHasAdoptedAreLeftToIt() throws Exception {
+    CachedWorkload admitted = workloadOf(job()).admitted("spot").get();
+    become(admitted);
+    pod(1);
+    pod(2);
+    CachedWorkload later = workloadOf(job()).named("later").ofJob("later").admitted("spot").get();
+    become(later);
+    leaveBehind(admitted);
+    exists(1, later.owner().orElseThrow().uid(), "");
+    accounts.records().seen(parser.of(JSON.readTree(stored.get(new UUID(7, 1)))));
+    after(PodAccountant.LEFT_BEHIND);
+
+    assertThat(deleted()).containsExactly("p2");
+  }
+
+  @Test
+  void podsOfAnEvictedWorkloadMayTakeSoLongAndNoLonger() throws Exception {
+    CachedWorkload evicted =
+        workloadOf(job()).admitted("spot").evicted("Preempted", "by another").get();
+    become(evicted);
+    Instant evictedAt = evicted.status().condition("Evicted").orElseThrow().lastTransitionTime();
+    now = evictedAt.plusSeconds(60);
+    terminates(1, now, 31_536_000);
+    terminates(2, now, 30);
+    pod(3);
+    after(LIMIT.minusSeconds(61));
+    assertThat(deleted()).isEmpty();
+
+    after(Duration.ofSeconds(1));
+    assertThat(deleted()).as("nobody has asked it to end").containsExactly("p3");
+    after(Duration.ofSeconds(60));
+    assertThat(deleted()).containsExactly("p1", "p3");
+  }
+
+  @Test
+  void podsOfAWorkloadThatIsNotEvictedMayTakeAsLongAsTheyLike() throws Exception {
+    become(workloadOf(job()).admitted("spot").get());
+    terminates(1, now, 31_536_000);
+    after(Duration.ofDays(1));
+    assertThat(deleted()).isEmpty();
   }
 
   @Test

@@ -9,6 +9,7 @@ import com.fasterxml.jackson.dataformat.yaml.YAMLMapper;
 import dev.sluice.accounting.AdmissionComparison.Charge;
 import dev.sluice.accounting.AdmissionComparison.Finding;
 import dev.sluice.accounting.PodRecord.Amounts;
+import dev.sluice.api.KueueConstants;
 import dev.sluice.jobs.GivenJob;
 import dev.sluice.workload.KnownWorkloads;
 import dev.sluice.workload.devices.GivenClaims;
@@ -261,7 +262,6 @@ class PodAccountsTest {
     assertThat(accounts.podsOf(account)).hasSize(1);
     PodRecord pod = accounts.records().find(uid(1)).orElseThrow();
     assertThat(pod.owners()).hasSize(2);
-    assertThat(pod.eligibility().released()).isTrue();
     accounts.records().gone(uid(1));
     assertThat(accounts.podsOf(account)).isEmpty();
     assertThat(accounts.records().size()).isZero();
@@ -322,7 +322,7 @@ class PodAccountsTest {
                   pod.node(),
                   pod.amounts(),
                   pod.owners(),
-                  new PodRecord.PodEligibility(false, false, false, spec),
+                  new PodRecord.PodEligibility(false, false, spec, Optional.empty()),
                   Optional.of(new PodRecord.Deletion(NOW.plusSeconds(left), grace))));
     }
     assertThat(find().exceeds()).isEqualTo(!tolerated);
@@ -446,6 +446,48 @@ class PodAccountsTest {
     change(orphan, workloadOf(job()).unowned().admitted("spot").finished().get());
     assertThat(accounts.isHeld(before.id())).isTrue();
     assertThat(accounts.accountsOf(pod(1))).containsExactly(account);
+  }
+
+  /** The garbage collector has taken the reference off that the pod had to its job. */
+  @Test
+  void afterARestartPodsThatAJobLeftBehindAreFoundByTheLabelOfTheirJob() {
+    String labels =
+        "labels: {kueue.x-k8s.io/podset: main, batch.kubernetes.io/controller-uid: %s}"
+            .formatted(ROOT);
+    accounts.records().seen(pod(1, "", "1", labels));
+    accounts.records().seen(pod(2, "", "1", labels.replace("kueue.x-k8s.io/podset", "any")));
+    accounts.records().seen(pod(3, CHILD, "1", labels));
+    CachedWorkload orphan =
+        workloadOf(job())
+            .unowned()
+            .label(KueueConstants.JOB_UID, ROOT)
+            .admitted("spot")
+            .condition("Finished", "True", "OwnerNotFound", "")
+            .get();
+    workloads.add(orphan);
+    accounts.changed(null, orphan);
+    accounts.verified(account);
+    assertThat(accounts.settle(account)).isEmpty();
+    assertThat(accounts.isHeld(orphan.id())).isTrue();
+    assertThat(accounts.podsOf(account)).extracting(PodRecord::name).containsExactly("p1");
+    assertThat(accounts.accountsOf(pod(1, "", "1", labels))).containsExactly(account);
+
+    accounts.records().gone(uid(1));
+    assertThat(accounts.settle(account)).containsExactly(orphan.id());
+  }
+
+  /** Who runs a pod may write its labels. */
+  @Test
+  void aLabelOfAJobSparesNoPodThatWasToBeHeld() {
+    String labels = "labels: {kueue.x-k8s.io/managed: 'true', %s}";
+    PodRecord lying =
+        pod(
+            1,
+            "",
+            "1",
+            labels.formatted(
+                "kueue.x-k8s.io/podset: main, batch.kubernetes.io/controller-uid: other"));
+    assertThat(lying.isStray()).isTrue();
   }
 
   @Test

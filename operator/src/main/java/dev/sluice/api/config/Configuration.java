@@ -105,13 +105,15 @@ public record Configuration(
    * @param ledger whether a ledger of what was used is kept
    * @param warnOnCreate who creates a job that is expected to start later than that is warned; 0:
    *     nobody is
+   * @param podTimeout how long pods of an evicted Workload may take to end; 0: as long as they like
    */
   public record Runs(
       PodAccounting podAccounting,
       RunTimes runTimes,
       JournalSettings journal,
       LedgerSettings ledger,
-      Duration warnOnCreate) {}
+      Duration warnOnCreate,
+      Duration podTimeout) {}
 
   /**
    * How run times are learned.
@@ -125,6 +127,14 @@ public record Configuration(
   /** Whether pods are compared with what their Workloads were admitted with. */
   public PodAccounting podAccounting() {
     return runs.podAccounting();
+  }
+
+  /**
+   * How long pods of an evicted Workload may take to end, whatever grace period they have; 0: as
+   * long as they like.
+   */
+  public Duration evictionPodTimeout() {
+    return runs.podTimeout();
   }
 
   /** Whether a journal of the engine's events is written. */

@@ -121,7 +121,8 @@ final class ConfigurationDecoder {
                 runTimes(file.object("runTimes")),
                 JournalSettings.decode(file),
                 LedgerSettings.decode(file),
-                warnOnCreate(file.object("forecast"))),
+                warnOnCreate(file.object("forecast")),
+                podTimeout(file.object("eviction"))),
             EffectiveConfiguration.yaml(file.settled()));
     capabilities.acceptAndDrop(file);
     return file.done(configuration);
@@ -264,6 +265,10 @@ final class ConfigurationDecoder {
 
   private static Duration warnOnCreate(ObjectFieldReader fields) {
     return fields.done(fields.duration("warnOnCreate", Duration.ZERO, Duration.ZERO));
+  }
+
+  private static Duration podTimeout(ObjectFieldReader fields) {
+    return fields.done(fields.duration("podTimeout", Duration.ofMinutes(10), Duration.ZERO));
   }
 
   private RunTimes runTimes(ObjectFieldReader fields) {

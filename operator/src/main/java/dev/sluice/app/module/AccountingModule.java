@@ -22,6 +22,7 @@ import dev.sluice.api.queueing.NodeCapacityAnnotations;
 import dev.sluice.api.v1beta2.AdmissionCheck;
 import dev.sluice.core.model.WorkloadId;
 import dev.sluice.jobs.controller.CachedJobParser;
+import dev.sluice.jobs.controller.GroupWorkloads;
 import dev.sluice.jobs.controller.Integration;
 import dev.sluice.jobs.controller.IntegrationRegistry;
 import dev.sluice.jobs.controller.OwnerChainResolver;
@@ -41,6 +42,7 @@ import dev.sluice.kube.events.EventRecorder;
 import dev.sluice.kube.events.ObjectReference;
 import dev.sluice.metrics.PodAccountingMetrics;
 import dev.sluice.workload.feed.AdmittedRequests;
+import dev.sluice.workload.feed.WorkloadEventFeed;
 import dev.sluice.workload.record.CachedWorkload;
 import dev.sluice.workload.record.CachedWorkload.Admission;
 import dev.sluice.workload.record.CachedWorkload.Owner;
@@ -62,7 +64,7 @@ import org.jspecify.annotations.Nullable;
  * are read by {@link TopologyModule}. Without accounting nothing is recorded but what topology
  * needs.
  */
-public final class AccountingModule implements OperatorModule {
+public final class AccountingModule implements OperatorModule, WorkloadEventFeed.Held {
 
   private static final int WRITES_AT_A_TIME = 16;
   private static final Duration CLAIM_BATCH = Duration.ofSeconds(1);
@@ -78,9 +80,10 @@ public final class AccountingModule implements OperatorModule {
   private final Set<String> withNewClaims = ConcurrentHashMap.newKeySet();
   private volatile Consumer<WorkloadId> released = workload -> {};
   private volatile Consumer<CachedWorkload> emptied = workload -> {};
+  private volatile Consumer<CachedWorkload> outlasted = workload -> {};
   private volatile Predicate<CachedWorkload> jobExists = workload -> false;
   private volatile BooleanSupplier synced = () -> false;
-  private volatile PodPrevention.OwnerReader owners = pod -> Optional.empty();
+  private volatile Optional<OwnerLinks> links = Optional.empty();
   private volatile boolean leading;
 
   /** Connected to the Workloads that {@code workloads} reads. */
@@ -111,11 +114,11 @@ public final class AccountingModule implements OperatorModule {
                 freshPods,
                 new PodStopper(context.requests(WRITES_AT_A_TIME), context.events()),
                 workloads.writer(),
-                attended,
-                this::isStoppable,
+                new HandledJobs(),
                 new Recorder(),
                 context.clock(),
-                () -> leading && context.leadership().leading() && synced.getAsBoolean()),
+                () -> leading && context.leadership().leading() && synced.getAsBoolean(),
+                context.configuration().evictionPodTimeout()),
             accounts,
             workload -> released.accept(workload),
             context.workQueues());
@@ -159,11 +162,15 @@ public final class AccountingModule implements OperatorModule {
                     accounts,
                     parser,
                     freshPods,
-                    pod -> owners.read(pod),
+                    this::uncharged,
                     attended,
                     this::isStoppable,
                     context.clock())))
         : Optional.empty();
+  }
+
+  private Optional<String> uncharged(PodRecord pod) throws InterruptedException {
+    return links.isPresent() ? links.get().read(pod) : Optional.empty();
   }
 
   /** Compares pods that are to be changed with their admissions. */
@@ -251,9 +258,14 @@ public final class AccountingModule implements OperatorModule {
     }
   }
 
-  /** Whether pods hold the quota of a Workload that has finished or was deleted. */
-  boolean isHeld(WorkloadId workload) {
+  @Override
+  public boolean isHeld(WorkloadId workload) {
     return enabled() && accounts.isHeld(workload);
+  }
+
+  @Override
+  public boolean isOutlasted(WorkloadId workload) {
+    return enabled() && accounts.isOutlasted(workload);
   }
 
   /** How many pods of a job run; 0 if they aren't counted. */
@@ -264,6 +276,11 @@ public final class AccountingModule implements OperatorModule {
   /** From now on this is called with each Workload whose quota pods have held, and hold no more. */
   void whenReleased(Consumer<WorkloadId> listener) {
     released = listener;
+  }
+
+  /** From now on this is called with each Workload whose pods have held its quota for long. */
+  void whenOutlasted(Consumer<CachedWorkload> listener) {
+    outlasted = listener;
   }
 
   /** From now on this is called with the Workloads of jobs that have no pods any more. */
@@ -289,7 +306,8 @@ public final class AccountingModule implements OperatorModule {
                 .owners()
                 .map(CachedJob.Controller::of)
                 .anyMatch(owner -> jobs.find(workload.id().namespace(), owner).isPresent());
-    owners = new OwnerLinks(context.requests(WRITES_AT_A_TIME), jobs, resolver, accounts);
+    links =
+        Optional.of(new OwnerLinks(context.requests(WRITES_AT_A_TIME), jobs, resolver, accounts));
   }
 
   private void jobChanged(
@@ -323,6 +341,34 @@ public final class AccountingModule implements OperatorModule {
   @Override
   public void stop() {
     accountant.close();
+  }
+
+  /** What the accountant asks about jobs. */
+  private final class HandledJobs implements PodAccountant.Jobs {
+
+    @Override
+    public boolean isEvictable(CachedWorkload workload) {
+      return attended.test(workload);
+    }
+
+    @Override
+    public boolean isStoppable(CachedWorkload workload) {
+      return AccountingModule.this.isStoppable(workload);
+    }
+
+    @Override
+    public boolean isGone(CachedWorkload workload) throws InterruptedException {
+      // Pods of a group are jobs themselves, and may be adopted by the set that is made anew.
+      if (!attended.test(workload) || GroupWorkloads.isMarked(workload) || links.isEmpty()) {
+        return false;
+      }
+      for (Owner owner : workload.owners().toList()) {
+        if (attended.isExternal(owner) || links.get().mayExist(workload.id().namespace(), owner)) {
+          return false;
+        }
+      }
+      return true;
+    }
   }
 
   /** Tells people and metrics. */
@@ -367,6 +413,11 @@ public final class AccountingModule implements OperatorModule {
     @Override
     public void stopped(int pods) {
       metrics.beyond("", pods);
+    }
+
+    @Override
+    public void outlasted(CachedWorkload workload) {
+      outlasted.accept(workload);
     }
 
     @Override
@@ -435,6 +486,17 @@ public final class AccountingModule implements OperatorModule {
         uncharged = uncharged.isPresent() ? uncharged : unqueued;
       }
       return uncharged;
+    }
+
+    /** Whether an owner exists, or is of a kind that isn't followed. */
+    boolean mayExist(String namespace, Owner owner) throws InterruptedException {
+      CachedJob.Controller object = CachedJob.Controller.of(owner);
+      Optional<Integration> integration = integration(object);
+      return integration.isEmpty()
+          || jobs.find(namespace, object).isPresent()
+          || JsonFields.text(
+                  object(integration.get().kind(), namespace, owner.name()).path("metadata"), "uid")
+              .equals(owner.uid());
     }
 
     private Optional<Integration> integration(CachedJob.Controller object) {

@@ -144,8 +144,9 @@ public final class SchedulerModule implements OperatorModule {
                 costs,
                 families));
     WorkloadEventFeed feed =
-        new WorkloadEventFeed(translator, workloads.cache(), engine, accounting::isHeld);
+        new WorkloadEventFeed(translator, workloads.cache(), engine, accounting);
     accounting.whenReleased(feed::podsGone);
+    accounting.whenOutlasted(feed::outlasted);
     preemptionRules.onChange(feed::annotatedRulesChanged);
     preemptionConfigs.ifPresent(configs -> configs.onWorkloadsChange(feed::annotatedRulesChanged));
     budgets.onPresence(feed::annotatedRulesChanged);

@@ -21,25 +21,46 @@ public final class WorkloadEventFeed implements WorkloadListener, ResourceContex
   private final WorkloadTranslator translator;
   private final WorkloadLister store;
   private final SchedulerEventSink engine;
-  private final Predicate<WorkloadId> held;
+  private final Held held;
+
+  /** Which Workloads pods hold, so that they keep their quota after their end. */
+  public interface Held {
+
+    /** Pods hold no Workload. */
+    Held NONE =
+        new Held() {
+          @Override
+          public boolean isHeld(WorkloadId workload) {
+            return false;
+          }
+
+          @Override
+          public boolean isOutlasted(WorkloadId workload) {
+            return false;
+          }
+        };
+
+    /** Whether a Workload that has finished or was deleted keeps its quota, because pods run. */
+    boolean isHeld(WorkloadId workload);
+
+    /** Whether pods have held it for so long that nobody shall wait for them. */
+    boolean isOutlasted(WorkloadId workload);
+  }
 
   /** Creates a feed from {@code store} to {@code engine}, where nothing is held by pods. */
   public WorkloadEventFeed(
       WorkloadTranslator translator, WorkloadLister store, SchedulerEventSink engine) {
-    this(translator, store, engine, workload -> false);
+    this(translator, store, engine, Held.NONE);
   }
 
   /**
    * The same with Workloads that are held.
    *
-   * @param held whether a Workload that has finished or was deleted keeps its quota, because pods
-   *     of it run; {@link #podsGone} tells when it doesn't any more
+   * @param held the Workloads that pods hold; {@link #podsGone} tells when they don't any more, and
+   *     {@link #outlasted} that they do for long
    */
   public WorkloadEventFeed(
-      WorkloadTranslator translator,
-      WorkloadLister store,
-      SchedulerEventSink engine,
-      Predicate<WorkloadId> held) {
+      WorkloadTranslator translator, WorkloadLister store, SchedulerEventSink engine, Held held) {
     this.translator = translator;
     this.store = store;
     this.engine = engine;
@@ -49,7 +70,10 @@ public final class WorkloadEventFeed implements WorkloadListener, ResourceContex
   @Override
   public void changed(@Nullable CachedWorkload before, @Nullable CachedWorkload after) {
     if (after == null) {
-      if (before != null && !held.test(before.id())) {
+      if (before != null && held.isHeld(before.id())) {
+        outlasted(before);
+        releaseIfPodsAreGone(before.id());
+      } else if (before != null) {
         engine.submit(new SchedulerEvent.WorkloadReleased(before.id(), Long.MAX_VALUE));
         translator.relatives(before).forEach(this::submit);
       }
@@ -65,16 +89,23 @@ public final class WorkloadEventFeed implements WorkloadListener, ResourceContex
     }
   }
 
+  private void releaseIfPodsAreGone(CachedWorkload workload, SchedulerEvent schedulerEvent) {
+    if (workload.finished() && schedulerEvent instanceof SchedulerEvent.WorkloadReserving) {
+      if (held.isOutlasted(workload.id())) {
+        outlasted(workload);
+      }
+      releaseIfPodsAreGone(workload.id());
+    }
+  }
+
   /**
    * Submits that no pods hold the quota of a Workload any more if another thread found that out
    * before it was submitted that they do: what is submitted last counts, and nothing comes after
    * the end of a Workload and of its pods.
    */
-  private void releaseIfPodsAreGone(CachedWorkload workload, SchedulerEvent schedulerEvent) {
-    if (workload.finished()
-        && schedulerEvent instanceof SchedulerEvent.WorkloadReserving
-        && !held.test(workload.id())) {
-      podsGone(workload.id());
+  private void releaseIfPodsAreGone(WorkloadId workload) {
+    if (!held.isHeld(workload)) {
+      podsGone(workload);
     }
   }
 
@@ -87,9 +118,14 @@ public final class WorkloadEventFeed implements WorkloadListener, ResourceContex
 
   /** A Workload that pods hold counts as one that is being evicted. */
   private SchedulerEvent event(CachedWorkload workload) {
-    return workload.finished() && held.test(workload.id())
-        ? translator.held(workload)
+    return workload.finished() && held.isHeld(workload.id())
+        ? translator.held(workload, held.isOutlasted(workload.id()))
         : translator.of(workload);
+  }
+
+  /** Pods of a Workload that has finished or was deleted hold its quota, maybe for long. */
+  public void outlasted(CachedWorkload workload) {
+    engine.submit(translator.held(workload, held.isOutlasted(workload.id())));
   }
 
   /** No pods of a Workload hold its quota any more. */
@@ -119,6 +155,7 @@ public final class WorkloadEventFeed implements WorkloadListener, ResourceContex
     return a.admitted() == b.admitted()
         && a.podsReady() == b.podsReady()
         && a.evicted() == b.evicted()
+        && a.evictable() == b.evictable()
         && a.guaranteed() == b.guaranteed()
         && a.priority() == b.priority()
         && a.clusterQueue().equals(b.clusterQueue())
@@ -199,7 +236,7 @@ public final class WorkloadEventFeed implements WorkloadListener, ResourceContex
 
   /** Submits the deletion again if it happened before the last submission. */
   private void withdrawIfDeleted(CachedWorkload workload) {
-    if (store.get(workload.id()).isEmpty() && !held.test(workload.id())) {
+    if (store.get(workload.id()).isEmpty() && !held.isHeld(workload.id())) {
       engine.submit(new SchedulerEvent.WorkloadReleased(workload.id(), Long.MAX_VALUE));
     }
   }

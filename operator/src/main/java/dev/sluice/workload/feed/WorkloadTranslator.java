@@ -201,16 +201,19 @@ public final class WorkloadTranslator {
   }
 
   /**
-   * The event for a Workload that has finished and keeps its quota, because pods of it run: it
-   * counts as one that is being evicted.
+   * The event for a Workload that has finished or was deleted, and keeps its quota, because pods of
+   * it run: it counts as one that is being evicted.
+   *
+   * @param outlasts whether they have run for long since: nobody waits for them any more
    */
-  SchedulerEvent held(CachedWorkload workload) {
+  SchedulerEvent held(CachedWorkload workload, boolean outlasts) {
     return workload
         .status()
         .admission()
+        .map(admission -> reserving(workload, admission).evicting())
         .<SchedulerEvent>map(
-            admission ->
-                new SchedulerEvent.WorkloadReserving(reserving(workload, admission).evicting()))
+            leaving ->
+                new SchedulerEvent.WorkloadReserving(outlasts ? leaving.notEvictable() : leaving))
         .orElseGet(() -> released(workload));
   }
 

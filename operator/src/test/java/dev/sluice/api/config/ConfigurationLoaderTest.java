@@ -994,6 +994,21 @@ class ConfigurationLoaderTest {
                 + " know which pods have a node");
   }
 
+  @Test
+  void podsOfAnEvictedWorkloadHaveTenMinutesUnlessTheFileSaysOtherwise() throws Exception {
+    assertThat(load("namespace: a").evictionPodTimeout()).isEqualTo(Duration.ofMinutes(10));
+    Configuration configured = load("eviction: {podTimeout: 90s}");
+    assertThat(configured.evictionPodTimeout()).isEqualTo(Duration.ofSeconds(90));
+    assertThat(
+            ConfigurationLoader.parse(configured.effective(), "", () -> "own").evictionPodTimeout())
+        .isEqualTo(Duration.ofSeconds(90));
+    assertThat(load("eviction: {podTimeout: 0s}").evictionPodTimeout()).isZero();
+    assertThat(problems(HEAD + "eviction: {podTimeout: -1s}", ""))
+        .singleElement()
+        .asString()
+        .startsWith("eviction.podTimeout: \"-1s\" is not allowed");
+  }
+
   /** Changes of 0.20, section 6. */
   @Test
   void preemptionConfigsAndFairSharingGoTogether() throws Exception {

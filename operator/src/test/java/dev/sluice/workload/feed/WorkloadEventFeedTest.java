@@ -4,7 +4,9 @@ import static dev.sluice.jobs.GivenJob.job;
 import static dev.sluice.jobs.GivenWorkload.workloadOf;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.sluice.core.model.ReservingWorkload;
 import dev.sluice.core.model.SchedulerEvent;
+import dev.sluice.core.model.WorkloadId;
 import dev.sluice.workload.KnownWorkloads;
 import dev.sluice.workload.record.CachedWorkload;
 import dev.sluice.workload.record.ResourceContext;
@@ -19,12 +21,23 @@ class WorkloadEventFeedTest {
   private final KnownWorkloads workloads = new KnownWorkloads();
   private final List<SchedulerEvent> submitted = new ArrayList<>();
   private final AtomicBoolean held = new AtomicBoolean();
+  private boolean outlasted;
   private final WorkloadEventFeed feed =
       new WorkloadEventFeed(
           new WorkloadTranslator(ResourceContext.NONE, TranslationOptions.DEFAULT),
           workloads,
           this::submit,
-          workload -> held.get());
+          new WorkloadEventFeed.Held() {
+            @Override
+            public boolean isHeld(WorkloadId workload) {
+              return held.get();
+            }
+
+            @Override
+            public boolean isOutlasted(WorkloadId workload) {
+              return outlasted;
+            }
+          });
 
   /** The pods go while the engine is told that they hold the quota. */
   private boolean podsGoMeanwhile;
@@ -58,6 +71,35 @@ class WorkloadEventFeedTest {
     assertThat(submitted.getFirst()).isInstanceOf(SchedulerEvent.WorkloadReserving.class);
     held.set(false);
     feed.podsGone(workload(true).id());
+    assertThat(submitted.getLast()).isInstanceOf(SchedulerEvent.WorkloadReleased.class);
+  }
+
+  private ReservingWorkload reserving() {
+    return ((SchedulerEvent.WorkloadReserving) submitted.getLast()).workload();
+  }
+
+  /** Otherwise a preemptor would wait for pods that nobody stops. */
+  @Test
+  void afterAWhileNobodyWaitsForThePodsOfAFinishedWorkload() {
+    held.set(true);
+    finish();
+    assertThat(reserving().evicted()).isTrue();
+    assertThat(reserving().evictable()).isTrue();
+
+    outlasted = true;
+    feed.outlasted(workload(true));
+    assertThat(reserving().evicted()).isTrue();
+    assertThat(reserving().evictable()).isFalse();
+  }
+
+  @Test
+  void aDeletedWorkloadThatPodsHoldIsOneThatIsBeingEvicted() {
+    held.set(true);
+    feed.changed(workload(false), null);
+    assertThat(reserving().evicted()).isTrue();
+
+    held.set(false);
+    feed.podsGone(workload(false).id());
     assertThat(submitted.getLast()).isInstanceOf(SchedulerEvent.WorkloadReleased.class);
   }
 

@@ -53,18 +53,24 @@ public record ReservingWorkload(
 
   /** The same Workload, being evicted, for whose pods no other Workload waits. */
   public ReservingWorkload evicting() {
-    return changed(podSets, true, true, Optional.empty(), protection);
+    return changed(podSets, true, true, evictable, Optional.empty(), protection);
+  }
+
+  /** The same Workload, whose pods nobody stops if it is evicted. */
+  public ReservingWorkload notEvictable() {
+    return changed(podSets, evicted, podsReady, false, secondPass, protection);
   }
 
   /** The same Workload with other assignments, or with places that it lacks. */
   public ReservingWorkload with(List<PodSetAssignment> assignments, Optional<SecondPass> lacking) {
-    return changed(assignments, evicted, podsReady, lacking, protection);
+    return changed(assignments, evicted, podsReady, evictable, lacking, protection);
   }
 
   private ReservingWorkload changed(
       List<PodSetAssignment> assignments,
       boolean leaving,
       boolean ready,
+      boolean stoppable,
       Optional<SecondPass> lacking,
       PreemptionProtection otherProtection) {
     return new ReservingWorkload(
@@ -79,7 +85,7 @@ public record ReservingWorkload(
         admitted,
         ready,
         reservedAt,
-        evictable,
+        stoppable,
         guaranteed,
         slice,
         lacking,
@@ -88,7 +94,7 @@ public record ReservingWorkload(
 
   /** The same Workload, protected from preemption by something else. */
   public ReservingWorkload protectedBy(PreemptionProtection other) {
-    return changed(podSets, evicted, podsReady, secondPass, other);
+    return changed(podSets, evicted, podsReady, evictable, secondPass, other);
   }
 
   /** A Workload that lacks no places. */
