@@ -302,7 +302,9 @@ class ChartIT {
             + " \"used\"}}}} | claimName: used",
         "{\"queuedJobsPolicy\": {\"enabled\": true}} | policyName: kueue-queued-jobs",
         "{\"serviceMonitor\": {\"enabled\": true}, \"prometheusRule\": {\"enabled\": true}} |"
-            + " alert: SluiceQueueStuck"
+            + " alert: SluiceQueueStuck",
+        "{\"prometheusRule\": {\"enabled\": true, \"runbookBaseUrl\": \"https://docs.example/\"}} |"
+            + " runbook_url: https://docs.example/docs/alerts.md#sluicedown"
       })
   void everySetOfValuesIsRendered(String values, String expected, @TempDir Path directory)
       throws Exception {

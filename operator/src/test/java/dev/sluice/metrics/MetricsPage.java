@@ -34,7 +34,7 @@ public final class MetricsPage {
   /** The page says of these that they have no label for the role of the replica. */
   private static final Pattern WITHOUT_ROLE =
       Pattern.compile(
-          "kueue_build_info|sluice_installation_fault|(?:sluice_journal|rest_client|controller_runtime|workqueue)_.*");
+          "kueue_build_info|sluice_installation_fault|sluice_certificate_expiry_timestamp_seconds|(?:sluice_journal|rest_client|controller_runtime|workqueue)_.*");
 
   /** The page names these groups and not their members. */
   private static final Set<String> GROUPS = Set.of("jvm_", "process_", "system_");

@@ -585,7 +585,12 @@ class MetricsTest {
 
     assertThat(exposition.contentType()).isEqualTo("text/plain; version=0.0.4; charset=utf-8");
     assertThat(new String(exposition.body(), StandardCharsets.UTF_8))
-        .contains("jvm_memory_used_bytes", "process_uptime_seconds", "jvm_threads_live_threads");
+        .contains(
+            "jvm_memory_used_bytes",
+            "process_uptime_seconds",
+            "jvm_threads_live_threads",
+            "jvm_gc_live_data_size_bytes",
+            "jvm_gc_max_data_size_bytes");
   }
 
   @Test

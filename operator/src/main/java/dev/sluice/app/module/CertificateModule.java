@@ -69,7 +69,10 @@ public final class CertificateModule implements OperatorModule {
     this.context = context;
     this.servers = servers;
     servers.addReadinessCheck(
-        "certificates", () -> rotator.filter(CertificateRotator::isReady).isPresent());
+        "certificates",
+        () ->
+            rotator.filter(CertificateRotator::isReady).isPresent()
+                && !servers.keys().webhooks().isExpired(context.clock().instant()));
     servers.addReadinessCheck("webhooks", () -> warm);
   }
 

@@ -12,6 +12,7 @@ import dev.sluice.kube.definitions.ServedDefinitions;
 import dev.sluice.kube.leader.SharedObjectsGuard;
 import dev.sluice.metrics.InstallationMetrics;
 import dev.sluice.server.certificates.KubernetesCaBundleInjector;
+import dev.sluice.server.certificates.ServerKeys;
 import dev.sluice.webhooks.registration.WebhookRegistration;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientException;
@@ -19,6 +20,7 @@ import java.io.IOException;
 import java.net.InetAddress;
 import java.net.NetworkInterface;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
@@ -84,7 +86,7 @@ public final class InstallationModule implements OperatorModule {
     this.definitions = definitions;
     this.configuration = context.configuration();
     this.installer = installer;
-    this.metrics = new InstallationMetrics(context.metrics().registry());
+    this.metrics = new InstallationMetrics(context.metrics().registry(), expiries(servers.keys()));
     this.watch = new InstallationWatch(context.reflectors());
     this.certificate = servers.keys().webhooks()::current;
     servers.addReadinessCheck("webhook-registrations", registrations::isReady);
@@ -157,6 +159,11 @@ public final class InstallationModule implements OperatorModule {
     }
     reachedByService = read.nameService();
     return repair;
+  }
+
+  private static Map<String, Supplier<Optional<Instant>>> expiries(ServerKeys keys) {
+    return keys.byServer().entrySet().stream()
+        .collect(Collectors.toUnmodifiableMap(Map.Entry::getKey, key -> key.getValue()::expiry));
   }
 
   /** The certificate of the webhooks, where the operator doesn't publish its authority itself. */

@@ -99,7 +99,10 @@ public final class CertificateRotator implements AutoCloseable {
     return first.copy();
   }
 
-  /** Whether a usable certificate has existed at any time; from then on one always exists. */
+  /**
+   * Whether a usable certificate has existed at any time. From then on one is in use, which may
+   * have ended since.
+   */
   public boolean isReady() {
     return ready;
   }

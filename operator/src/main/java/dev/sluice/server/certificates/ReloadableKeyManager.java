@@ -6,6 +6,7 @@ import java.security.GeneralSecurityException;
 import java.security.Principal;
 import java.security.PrivateKey;
 import java.security.cert.X509Certificate;
+import java.time.Instant;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicReference;
 import javax.net.ssl.KeyManager;
@@ -42,6 +43,16 @@ public final class ReloadableKeyManager extends X509ExtendedKeyManager {
   /** The key in use; empty before the first one was set. */
   public Optional<CertificateWithKey> current() {
     return Optional.ofNullable(current.get()).map(ActiveKey::material);
+  }
+
+  /** When the certificate in use ends; empty before the first one was set. */
+  public Optional<Instant> expiry() {
+    return current().map(used -> used.certificate().getNotAfter().toInstant());
+  }
+
+  /** Whether clients that look at the time refuse the certificate in use, because it has ended. */
+  public boolean isExpired(Instant now) {
+    return expiry().filter(end -> !end.isAfter(now)).isPresent();
   }
 
   /**

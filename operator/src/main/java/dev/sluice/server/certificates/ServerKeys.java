@@ -8,6 +8,7 @@ import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.security.GeneralSecurityException;
 import java.util.List;
+import java.util.Map;
 
 /**
  * The keys that the servers present.
@@ -29,6 +30,13 @@ public record ServerKeys(
   public static ServerKeys shared() {
     ReloadableKeyManager keys = new ReloadableKeyManager();
     return new ServerKeys(keys, keys, keys);
+  }
+
+  /**
+   * The keys by the names of their servers: {@code webhooks}, {@code metrics}, {@code visibility}.
+   */
+  public Map<String, ReloadableKeyManager> byServer() {
+    return Map.of("webhooks", webhooks, "metrics", metrics, "visibility", visibility);
   }
 
   /** A key for each server. */

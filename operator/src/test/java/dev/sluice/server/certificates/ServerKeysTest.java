@@ -14,6 +14,7 @@ import java.nio.file.Path;
 import java.security.SecureRandom;
 import java.security.cert.Certificate;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.List;
 import javax.net.ssl.SSLContext;
 import javax.net.ssl.SSLSocket;
@@ -78,6 +79,19 @@ class ServerKeysTest {
     assertThat(shown(keys.webhooks())).isEqualTo(webhooks.certificate());
     assertThat(shown(keys.metrics())).isEqualTo(renewed.certificate());
     assertThat(shown(keys.visibility())).isEqualTo(visibility.certificate());
+  }
+
+  @Test
+  void aCertificateInUseIsExpiredFromItsEndOn() throws Exception {
+    ReloadableKeyManager keys = new ReloadableKeyManager();
+    assertThat(keys.expiry()).isEmpty();
+    assertThat(keys.isExpired(Instant.MAX)).as("none in use").isFalse();
+
+    keys.use(Fakes.selfMade("webhooks.example"));
+
+    Instant end = keys.expiry().orElseThrow();
+    assertThat(keys.isExpired(end.minusSeconds(1))).isFalse();
+    assertThat(keys.isExpired(end)).isTrue();
   }
 
   @Test
