@@ -160,6 +160,16 @@ class ChartIT {
   }
 
   @Test
+  void withoutPlaceholdersTheOperatorMayCreateNoPods() throws Exception {
+    String rule = "  resources: [pods]\n  verbs: [create, get]\n";
+
+    assertThat(template(WITHOUT_DEFINITIONS)).contains(rule);
+    assertThat(template(WITHOUT_DEFINITIONS, "--set=placeholderPods.enabled=false"))
+        .doesNotContain(rule)
+        .contains("capacitybuffers");
+  }
+
+  @Test
   void nothingIsLeftOfTheShippedNamespaceInAnother() throws Exception {
     String text =
         helm.succeed("template", "sluice", CHART, "-n", "elsewhere", "--kube-version", "1.36.0");

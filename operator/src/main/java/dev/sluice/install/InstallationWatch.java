@@ -8,6 +8,7 @@ import dev.sluice.kube.reflect.Reflectors;
 import dev.sluice.visibility.api.VisibilityApi;
 import dev.sluice.webhooks.registration.WebhookConfigurations;
 import java.io.IOException;
+import java.net.InetAddress;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -110,7 +111,7 @@ public final class InstallationWatch implements AutoCloseable {
       String namespace,
       String service,
       String pod,
-      Set<String> addresses,
+      Set<InetAddress> addresses,
       Consumer<Boolean> leadsHere) {
     follow(
         "webhook-endpoints",
@@ -122,7 +123,7 @@ public final class InstallationWatch implements AutoCloseable {
         slices -> leadsHere.accept(leadHere(slices, pod, addresses)));
   }
 
-  static boolean leadHere(Map<String, JsonNode> slices, String pod, Set<String> addresses) {
+  static boolean leadHere(Map<String, JsonNode> slices, String pod, Set<InetAddress> addresses) {
     for (JsonNode endpoints : slices.values()) {
       for (JsonNode endpoint : endpoints) {
         if (!endpoint.has("targetRef")
@@ -130,13 +131,22 @@ public final class InstallationWatch implements AutoCloseable {
           return true;
         }
         for (JsonNode address : endpoint.path("addresses")) {
-          if (addresses.contains(address.asText())) {
+          if (parsed(address.asText()).filter(addresses::contains).isPresent()) {
             return true;
           }
         }
       }
     }
     return false;
+  }
+
+  /** An IPv6 address has many texts; nothing is looked up. */
+  private static Optional<InetAddress> parsed(String address) {
+    try {
+      return Optional.of(InetAddress.ofLiteral(address));
+    } catch (IllegalArgumentException notAnAddress) {
+      return Optional.empty();
+    }
   }
 
   private static String named(String name) {

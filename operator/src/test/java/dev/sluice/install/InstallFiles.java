@@ -71,6 +71,9 @@ final class InstallFiles {
   private static final String INSTANCE =
       "app.kubernetes.io/instance: {{ $.Release.Name | quote }}\n";
 
+  private static final String CREATES_PODS =
+      "- apiGroups: [\"\"]\n  resources: [pods]\n  verbs: [create, get]\n";
+
   private static final Pattern PATH = Pattern.compile("path: (/[a-z0-9-]*)\n");
 
   private static final String VALUES = "helm/sluice/values.yaml";
@@ -213,7 +216,15 @@ final class InstallFiles {
         .map(InstallFiles::inReleaseNamespace)
         .map(InstallFiles::withAnnotations)
         .map(InstallFiles::asKueuesValuesSay)
+        .map(InstallFiles::withPodsWhereWanted)
         .collect(Collectors.joining("---\n"));
+  }
+
+  /** To create pods everywhere is much, for what few installations use. */
+  private static String withPodsWhereWanted(String document) {
+    return document.replace(
+        CREATES_PODS,
+        "{{- if .Values.placeholderPods.enabled }}\n" + CREATES_PODS + "{{- end }}\n");
   }
 
   /** Objects about which the other chart's values say something besides. */

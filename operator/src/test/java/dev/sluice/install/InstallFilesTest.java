@@ -20,6 +20,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
@@ -193,6 +194,54 @@ class InstallFilesTest {
       assertThat(roles)
           .contains("kueue-" + kind + "-editor-role", "kueue-" + kind + "-viewer-role");
     }
+  }
+
+  @Test
+  void everyKindIsInWhatIsToBeBackedUp() throws IOException {
+    String backup = section("docs/operating.md", "What to back up");
+    List<String> kept =
+        Pattern.compile("kubectl get ([a-z,]+) ")
+            .matcher(backup)
+            .results()
+            .flatMap(command -> Stream.of(command.group(1).split(",", -1)))
+            .toList();
+
+    List<String> kinds = new ArrayList<>();
+    try (Stream<Path> files = Files.list(Path.of("crds"))) {
+      for (Path file : files.toList()) {
+        String name =
+            InstallFiles.objects(Files.readString(file)).getFirst().getMetadata().getName();
+        kinds.add(name.substring(0, name.indexOf('.')));
+      }
+    }
+    assertThat(kept).containsExactlyInAnyOrderElementsOf(kinds);
+  }
+
+  @Test
+  void everyRightOfTheOperatorIsExplained() throws IOException {
+    String explained = section("docs/security.md", "What the operator may do, and why");
+
+    List<String> resources =
+        shipped(ClusterRole.class)
+            .filter(role -> role.getMetadata().getName().equals("kueue-manager-role"))
+            .flatMap(role -> role.getRules().stream())
+            .flatMap(rule -> rule.getResources().stream())
+            .map(resource -> resource.replaceFirst("/.*", ""))
+            .distinct()
+            .toList();
+    assertThat(resources)
+        .hasSizeGreaterThan(30)
+        .allSatisfy(resource -> assertThat(explained).containsPattern("`" + resource + "[`/]"));
+    assertThat(explained).doesNotContain("not create jobs or pods");
+  }
+
+  /** The text below a heading of the second level. */
+  private static String section(String page, String heading) throws IOException {
+    String text = Files.readString(Path.of(page));
+    int begin = text.indexOf("\n## " + heading + "\n");
+    assertThat(begin).as(heading).isPositive();
+    int end = text.indexOf("\n## ", begin + 1);
+    return text.substring(begin, end < 0 ? text.length() : end);
   }
 
   /** The definitions into which the operator writes whom to trust. */

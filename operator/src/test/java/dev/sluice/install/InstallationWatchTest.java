@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.sluice.install.InstallationWatch.WatchedObjects;
+import java.net.InetAddress;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -28,6 +29,8 @@ class InstallationWatchTest {
             + " true",
         "[{\"addresses\": [\"10.0.0.1\"], \"targetRef\": {\"kind\": \"Pod\", \"name\": \"other\"}}]"
             + " | true",
+        "[{\"addresses\": [\"fd00:0:0:0::0001\"], \"targetRef\": {\"name\": \"other\"}}] | true",
+        "[{\"addresses\": [\"fd00::2\", \"own\"], \"targetRef\": {\"name\": \"other\"}}] | false",
         "[{\"addresses\": [\"10.0.0.7\"], \"conditions\": {\"ready\": false}, \"targetRef\":"
             + " {\"name\": \"own\"}}] | true",
         "[{\"addresses\": [\"10.0.0.7\"]}] | true",
@@ -37,7 +40,9 @@ class InstallationWatchTest {
   void aServiceLeadsHereByPodOrByAddress(String endpoints, boolean here) throws Exception {
     assertThat(
             InstallationWatch.leadHere(
-                Map.of("slice", json.readTree(endpoints)), "own", Set.of("10.0.0.1")))
+                Map.of("slice", json.readTree(endpoints)),
+                "own",
+                Set.of(InetAddress.ofLiteral("10.0.0.1"), InetAddress.ofLiteral("fd00::1%7"))))
         .isEqualTo(here);
   }
 

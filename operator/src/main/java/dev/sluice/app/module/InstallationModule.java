@@ -356,16 +356,19 @@ public final class InstallationModule implements OperatorModule {
     }
   }
 
+  /**
+   * The shipped manifests tell the name; elsewhere it is that of the host, unless that is a node.
+   */
   private static String ownPod() {
-    String name = System.getenv("HOSTNAME");
-    return name == null ? "" : name;
+    return Optional.ofNullable(System.getenv("POD_NAME"))
+        .or(() -> Optional.ofNullable(System.getenv("HOSTNAME")))
+        .orElse("");
   }
 
-  private static Set<String> ownAddresses() {
+  private static Set<InetAddress> ownAddresses() {
     try {
       return NetworkInterface.networkInterfaces()
           .flatMap(NetworkInterface::inetAddresses)
-          .map(InetAddress::getHostAddress)
           .collect(Collectors.toUnmodifiableSet());
     } catch (IOException e) {
       LOG.warn("own addresses unknown reason=\"{}\"", e.toString());
