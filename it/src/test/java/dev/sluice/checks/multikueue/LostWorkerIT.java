@@ -10,7 +10,10 @@ import dev.sluice.testing.MultiCluster;
 import dev.sluice.testing.Workload;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.apps.StatefulSet;
+import io.fabric8.kubernetes.api.model.batch.v1.Job;
 import io.fabric8.kubernetes.client.KubernetesClient;
+import java.time.Duration;
+import java.time.Instant;
 import java.util.Objects;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
@@ -36,6 +39,7 @@ import org.junit.jupiter.api.parallel.ResourceLock;
 @Tag(BuildBreadth.NIGHTLY)
 class LostWorkerIT {
 
+  private static final Duration LOST = Duration.ofSeconds(10);
   private static final String KINDS = "integrations: {frameworks: [batch/job, pod, statefulset]}\n";
 
   @SuppressWarnings("NullAway.Init") // made before all tests
@@ -49,7 +53,11 @@ class LostWorkerIT {
     running =
         ManagerAndWorkers.start(
             new ManagerAndWorkers.Options(
-                KINDS + "multiKueue: {workerLostTimeout: 10s, gcInterval: 2s}\n", KINDS, true));
+                KINDS
+                    + "multiKueue: {workerLostTimeout: %ds, gcInterval: 2s}\n"
+                        .formatted(LOST.toSeconds()),
+                KINDS,
+                true));
   }
 
   @AfterAll
@@ -67,15 +75,14 @@ class LostWorkerIT {
     clusters.close();
   }
 
-  @Test
-  void aJobOfALostWorkerRunsElsewhereAndOnlyThereOnceTheWorkerIsBack() {
+  private void runJob(String name) {
     clusters.apply(
         clusters.manager(),
         """
         apiVersion: batch/v1
         kind: Job
         metadata:
-          name: survivor
+          name: %s
           namespace: ${namespace}
           labels: {kueue.x-k8s.io/queue-name: analysis}
         spec:
@@ -88,8 +95,46 @@ class LostWorkerIT {
               terminationGracePeriodSeconds: 1
               containers:
               - {name: c, image: i, resources: {requests: {cpu: 1}}}
-        """);
-    eventually(() -> assertThat(clusters.job("survivor").getStatus().getActive()).isEqualTo(2));
+        """
+            .formatted(name));
+    eventually(() -> assertThat(clusters.job(name).getStatus().getActive()).isEqualTo(2));
+  }
+
+  /** The worker knows nothing of it, and runs the Job until the fence stops it. */
+  @Test
+  void whatIsSentBackHereWhileItsWorkerIsLostIsNotStartedElsewhereBeforeTheTimeOut() {
+    runJob("unheard");
+    String first = clusters.cluster("unheard");
+    String other = MultiCluster.other(first);
+
+    Instant cut = Instant.now();
+    running.cutOff(first);
+    clusters.activate("unheard", false);
+    eventually(() -> assertThat(clusters.cluster("unheard")).isEmpty());
+    clusters.activate("unheard", true);
+
+    eventually(() -> assertThat(clusters.podsOf(clusters.worker(other), "unheard")).isEqualTo(2));
+    Job there =
+        clusters
+            .worker(other)
+            .batch()
+            .v1()
+            .jobs()
+            .inNamespace(clusters.namespace())
+            .withName("unheard")
+            .get();
+    assertThat(Instant.parse(there.getMetadata().getCreationTimestamp()))
+        .isAfter(cut.plus(LOST).minusSeconds(1));
+    running.reconnect(first);
+    eventually(() -> assertThat(clusters.podsOf(clusters.worker(first), "unheard")).isZero());
+    clusters.endPods(clusters.worker(other), "job-name", "unheard");
+    clusters.awaitComplete("unheard", 2);
+    clusters.awaitNothingLeft("unheard");
+  }
+
+  @Test
+  void aJobOfALostWorkerRunsElsewhereAndOnlyThereOnceTheWorkerIsBack() {
+    runJob("survivor");
     String first = clusters.cluster("survivor");
     String other = MultiCluster.other(first);
 

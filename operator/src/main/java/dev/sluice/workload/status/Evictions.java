@@ -20,6 +20,13 @@ public final class Evictions {
   /** The reason of evictions of deactivated Workloads. */
   public static final String DEACTIVATED = "Deactivated";
 
+  /**
+   * The condition that remembers the last worker cluster that a Workload was sent back from; its
+   * message is the cluster's name. {@code clusterName} is cleared while the job may still run
+   * there.
+   */
+  private static final String FROM_CLUSTER = "sluice.dev/EvictedFromCluster";
+
   private Evictions() {}
 
   /**
@@ -50,14 +57,26 @@ public final class Evictions {
 
   /**
    * Adds the end of a reservation to a status patch: gates are closed, admission checks start
-   * again, assigned clusters and nodes are removed.
+   * again, assigned clusters and nodes are removed. The worker cluster is remembered.
    */
   public static void resetPlacement(StatusPatch patch, CachedWorkload workload, Instant now) {
     ObjectNode status = patch.fields();
     PreemptionGates.closed(workload, now)
         .ifPresent(gates -> status.set("preemptionGates", PreemptionGates.json(gates)));
+    String cluster = workload.status().remotePlacement().cluster();
+    if (!cluster.isEmpty()) {
+      patch.condition(FROM_CLUSTER, true, "SentBack", cluster);
+    }
     status.putNull("clusterName").putNull("nominatedClusterNames").putNull("unhealthyNodes");
     resetChecks(status, workload, now);
+  }
+
+  /**
+   * The last worker cluster that a Workload was sent back from; empty if it never ran in one. Its
+   * job may still run there if that cluster can't be reached since.
+   */
+  public static Optional<String> lastCluster(CachedWorkload workload) {
+    return workload.status().trueCondition(FROM_CLUSTER).map(CachedWorkload.Condition::message);
   }
 
   /** The reason of the condition Evicted, such as DeactivatedDueToMaximumExecutionTimeExceeded. */

@@ -8,6 +8,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.sluice.workload.lifecycle.LifecycleAction.EventSpec;
 import dev.sluice.workload.lifecycle.LifecycleAction.PatchStatus;
+import dev.sluice.workload.status.Evictions;
 import dev.sluice.workload.status.IdleSpreading;
 import java.time.Instant;
 import java.util.Arrays;
@@ -113,6 +114,27 @@ class LifecyclePolicyTest {
                   patch(decideWith(told, List.of("rack"))).status(), "TopologySpreadKeyNotFound"))
           .isEqualTo("False Applied: Previously: m");
     }
+  }
+
+  /** The job may still run there, and {@code clusterName} is cleared. */
+  @Test
+  void theClusterThatItIsSentBackFromIsRemembered() {
+    GivenWorkload there = workload().admitted().inactive().status("clusterName: remote");
+
+    JsonNode status = status(there);
+
+    assertThat(status.path("clusterName").isNull()).isTrue();
+    assertThat(condition(status, "sluice.dev/EvictedFromCluster"))
+        .isEqualTo("True SentBack: remote");
+    assertThat(condition(status(workload().admitted().inactive()), "sluice.dev/EvictedFromCluster"))
+        .isEqualTo("absent");
+    assertThat(
+            Evictions.lastCluster(
+                workload()
+                    .condition("sluice.dev/EvictedFromCluster", "True", "SentBack", "remote")
+                    .get()))
+        .contains("remote");
+    assertThat(Evictions.lastCluster(workload().get())).isEmpty();
   }
 
   @Nested

@@ -10,8 +10,16 @@ import java.util.Optional;
  * @param connected whether the worker is connected; otherwise the rest is the last known state
  * @param lostSince since when the worker is lost
  * @param copy the remote Workload, if it exists
+ * @param mayRun whether the Workload was sent back from here, the worker can't be reached, and it
+ *     isn't known that the job has stopped
  */
-public record WorkerState(boolean connected, Optional<Instant> lostSince, Optional<Copy> copy) {
+public record WorkerState(
+    boolean connected, Optional<Instant> lostSince, Optional<Copy> copy, boolean mayRun) {
+
+  /** Creates the state in a worker that the Workload wasn't sent back from. */
+  public WorkerState(boolean connected, Optional<Instant> lostSince, Optional<Copy> copy) {
+    this(connected, lostSince, copy, false);
+  }
 
   /**
    * A remote Workload.
@@ -30,6 +38,13 @@ public record WorkerState(boolean connected, Optional<Instant> lostSince, Option
       Difference difference,
       String tells,
       Optional<Gate> gate) {
+
+    /**
+     * Whether the job of a copy that was seen like this may run: it was started, and didn't end.
+     */
+    public boolean mayRun() {
+      return finished.isEmpty() && (admittedAt.isPresent() || evictedAt.isPresent());
+    }
 
     /** Creates a remote Workload without a gate. */
     public Copy(

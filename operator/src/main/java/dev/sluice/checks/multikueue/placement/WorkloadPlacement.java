@@ -66,6 +66,10 @@ public record WorkloadPlacement(Dispatcher dispatcher, Duration workerLostTimeou
     if (ordinary) {
       return step.plan();
     }
+    Optional<PlacementPlan> unsure = step.unsure();
+    if (unsure.isPresent()) {
+      return unsure.get();
+    }
     PlacementPlan withdrawal = step.withdraw(workerStates.keySet());
     boolean runs =
         managerState.check() == Check.PENDING
@@ -112,7 +116,8 @@ public record WorkloadPlacement(Dispatcher dispatcher, Duration workerLostTimeou
       if (managerState.check() == Check.RETRY || managerState.check() == Check.REJECTED) {
         return PlacementPlan.nothing();
       }
-      return finished()
+      return unsure()
+          .or(this::finished)
           .or(this::evicted)
           .or(this::different)
           .or(this::running)
@@ -137,6 +142,31 @@ public record WorkloadPlacement(Dispatcher dispatcher, Duration workerLostTimeou
       return new PlacementPlan(
           placementActions,
           unreachable ? Optional.of(now.plus(workerLostTimeout)) : Optional.empty());
+    }
+
+    /**
+     * It was sent back while a lost worker ran it, which may not know that yet: until the timeout
+     * nobody else is asked, and its pods don't count as gone.
+     */
+    private Optional<PlacementPlan> unsure() {
+      if (managerState.check() == Check.READY) {
+        return Optional.empty();
+      }
+      Set<String> others = new TreeSet<>(workerStates.keySet());
+      Optional<Instant> end = Optional.empty();
+      for (Map.Entry<String, WorkerState> entry : workerStates.entrySet()) {
+        Instant over = lostUntil(entry.getValue());
+        if (entry.getValue().mayRun() && !entry.getValue().connected() && now.isBefore(over)) {
+          others.remove(entry.getKey());
+          end = end.filter(over::isAfter).or(() -> Optional.of(over));
+        }
+      }
+      return end.map(
+          until -> new PlacementPlan(withdraw(others).placementActions(), Optional.of(until)));
+    }
+
+    private Instant lostUntil(WorkerState workerState) {
+      return workerState.lostSince().orElse(now).plus(workerLostTimeout);
     }
 
     private Optional<PlacementPlan> finished() {
@@ -247,7 +277,7 @@ public record WorkloadPlacement(Dispatcher dispatcher, Duration workerLostTimeou
       String cluster = managerState.cluster().orElse("");
       WorkerState workerState = workerStates.get(cluster);
       if (workerState != null && !workerState.connected()) {
-        Instant end = workerState.lostSince().orElse(now).plus(workerLostTimeout);
+        Instant end = lostUntil(workerState);
         return Optional.of(
             now.isBefore(end)
                 ? new PlacementPlan(withdraw(others(cluster)).placementActions(), Optional.of(end))

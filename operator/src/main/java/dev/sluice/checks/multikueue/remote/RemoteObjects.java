@@ -32,6 +32,7 @@ public final class RemoteObjects {
   private final Function<JsonNode, String> index;
   private final Map<Key, Kept> objects = new ConcurrentHashMap<>();
   private final Map<String, Set<Key>> indexed = new ConcurrentHashMap<>();
+  private volatile boolean listed;
 
   private record Kept(byte[] json, String indexValue) {
 
@@ -84,6 +85,14 @@ public final class RemoteObjects {
   /** The object of this key, as last seen; a copy. */
   public Optional<JsonNode> find(Key key) {
     return Optional.ofNullable(objects.get(key)).map(this::tree);
+  }
+
+  /**
+   * Whether all objects were listed at least once, so that what isn't found wasn't there when the
+   * cluster was last seen.
+   */
+  public boolean listed() {
+    return listed;
   }
 
   /** The keys of all objects; a live, unordered view. */
@@ -177,13 +186,14 @@ public final class RemoteObjects {
     }
   }
 
-  /** Called after a complete listing: removes every object that is not in {@code listed}. */
-  void retain(Set<Key> listed, Changes changes) {
+  /** Called after a complete listing: removes every object that is not in {@code present}. */
+  void retain(Set<Key> present, Changes changes) {
     for (Key key : Set.copyOf(objects.keySet())) {
-      if (!listed.contains(key)) {
+      if (!present.contains(key)) {
         deleted(key, changes);
       }
     }
+    listed = true;
   }
 
   /** Forgets everything without telling anybody, and gives the budget back. */
@@ -191,6 +201,7 @@ public final class RemoteObjects {
     budget.reading().lock();
     try {
       retain(Set.of(), (key, before, after) -> {});
+      listed = false;
     } finally {
       budget.reading().unlock();
     }

@@ -9,10 +9,12 @@ import dev.sluice.checks.multikueue.placement.ManagerState;
 import dev.sluice.checks.multikueue.placement.WorkerState;
 import dev.sluice.checks.multikueue.remote.ConnectionState;
 import dev.sluice.checks.multikueue.remote.RemoteConnections;
+import dev.sluice.checks.multikueue.remote.RemoteObjects;
 import dev.sluice.checks.multikueue.remote.RemoteObjects.Key;
 import dev.sluice.queues.cache.LocalClusters;
 import dev.sluice.workload.record.CachedWorkload;
 import dev.sluice.workload.record.CachedWorkload.CheckState;
+import dev.sluice.workload.status.Evictions;
 import java.io.IOException;
 import java.time.Instant;
 import java.util.HashMap;
@@ -76,12 +78,13 @@ final class WorkloadStateReader {
 
   /**
    * The state in each worker. A worker that is not configured any more but runs the Workload counts
-   * as lost: its state is unknown.
+   * as lost: its state is unknown. So does one that it was sent back from.
    *
    * @param leadingSince since when this process is the leader
    */
   Map<String, WorkerState> remotes(RemoteWorkloadContext context, Instant leadingSince) {
     Map<String, WorkerState> result = new LinkedHashMap<>();
+    Optional<String> sentBackFrom = context.workload().flatMap(WorkloadStateReader::sentBackFrom);
     for (Map.Entry<String, Boolean> link : connections.connected().entrySet()) {
       JsonNode object = context.copies().get(link.getKey());
       Optional<WorkerState.Copy> copy =
@@ -95,12 +98,17 @@ final class WorkloadStateReader {
           new WorkerState(
               link.getValue(),
               connections.state(link.getKey()).flatMap(ConnectionState::lostSince),
-              copy));
+              copy,
+              sentBackFrom.filter(link.getKey()::equals).isPresent()
+                  && !link.getValue()
+                  && copy.map(WorkerState.Copy::mayRun).orElse(!isListed(link.getKey()))));
     }
     context
         .workload()
         .map(it -> it.status().remotePlacement().cluster())
-        .filter(cluster -> !cluster.isEmpty() && !result.containsKey(cluster))
+        .filter(cluster -> !cluster.isEmpty())
+        .or(() -> sentBackFrom)
+        .filter(cluster -> !result.containsKey(cluster))
         .ifPresent(
             cluster ->
                 result.put(
@@ -108,8 +116,22 @@ final class WorkloadStateReader {
                     new WorkerState(
                         false,
                         Optional.of(connections.forgottenSince(cluster).orElse(leadingSince)),
-                        Optional.empty())));
+                        Optional.empty(),
+                        sentBackFrom.isPresent())));
     return result;
+  }
+
+  /** The worker that a Workload was sent back from, unless another one was chosen since. */
+  private static Optional<String> sentBackFrom(CachedWorkload workload) {
+    String cluster = workload.status().remotePlacement().cluster();
+    return cluster.isEmpty()
+        ? Evictions.lastCluster(workload)
+        : Optional.of(cluster).filter(any -> workload.evicted());
+  }
+
+  /** Whether a worker's Workloads were read by this process. */
+  private boolean isListed(String cluster) {
+    return connections.workloads(cluster).filter(RemoteObjects::listed).isPresent();
   }
 
   /** The workers that the Workload may use, out of those that its check selects. */

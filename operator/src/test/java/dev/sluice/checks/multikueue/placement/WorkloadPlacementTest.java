@@ -434,6 +434,63 @@ class WorkloadPlacementTest {
         .containsExactly(new PlacementAction.Withdraw("b"), new PlacementAction.ClearPodStatus());
   }
 
+  /** The promise of docs/multikueue.md: nothing runs twice. */
+  @Test
+  void whatWasSentBackWhileALostWorkerRanItWaitsForTheTimeOut() {
+    sentBackFrom("a", 1);
+    has("b", admitted(1));
+    PlacementPlan waits =
+        new PlacementPlan(
+            List.of(new PlacementAction.Withdraw("b")),
+            Optional.of(NOW.plus(Duration.ofMinutes(14))));
+
+    assertThat(plan(local(true, true, Check.PENDING))).isEqualTo(waits);
+    assertThat(plan(waiting())).isEqualTo(waits);
+    assertThat(planHere(waiting())).isEqualTo(waits);
+    has("b", evicted(1));
+    assertThat(plan(local(true, true, Check.PENDING))).isEqualTo(waits);
+  }
+
+  @Test
+  void afterTheTimeOutItTellsOfNoPodsAndIsOfferedToOthers() {
+    sentBackFrom("a", 15);
+
+    assertThat(plan(local(true, true, Check.PENDING)).placementActions())
+        .containsExactly(new PlacementAction.ClearPodStatus());
+    assertThat(plan(waiting()).placementActions())
+        .containsExactly(
+            new PlacementAction.Nominate(List.of("b")), new PlacementAction.Offer("b"));
+    assertThat(planHere(waiting()).placementActions())
+        .containsExactly(new PlacementAction.RunHere("here"));
+  }
+
+  /** A process that was just started knows only that it ran there. */
+  @Test
+  void aWorkerThatWasNeverSeenMayRunIt() {
+    workerStates.put("a", new WorkerState(false, Optional.empty(), Optional.empty(), true));
+
+    assertThat(plan(waiting()))
+        .isEqualTo(new PlacementPlan(List.of(), Optional.of(NOW.plus(LOST))));
+  }
+
+  @Test
+  void onlyACopyThatStartedAndDidNotEndMayRun() {
+    assertThat(admitted(1).mayRun()).isTrue();
+    assertThat(evicted(1).mayRun()).isTrue();
+    assertThat(fresh().mayRun()).isFalse();
+    assertThat(finished("Succeeded").mayRun()).isFalse();
+  }
+
+  private void sentBackFrom(String cluster, int minutesAgo) {
+    workerStates.put(
+        cluster,
+        new WorkerState(
+            false,
+            Optional.of(NOW.minus(Duration.ofMinutes(minutesAgo))),
+            Optional.of(admitted(60)),
+            true));
+  }
+
   // the manager as its own worker
 
   private PlacementPlan planHere(ManagerState managerState) {
