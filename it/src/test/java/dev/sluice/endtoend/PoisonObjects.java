@@ -51,6 +51,7 @@ final class PoisonObjects {
           "sluice.dev/expected-run-time",
           "sluice.dev/placement-cluster-selector",
           "sluice.dev/fence-after",
+          "sluice.dev/origin-workload-uid",
           "sluice.dev/active-deadline",
           "sluice.dev/aged-by",
           "sluice.dev/checkpoint-requested-at",

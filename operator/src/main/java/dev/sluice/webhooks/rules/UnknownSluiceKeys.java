@@ -47,6 +47,7 @@ public final class UnknownSluiceKeys implements AdmissionFunction {
               max-run-time may-run-here min-run-time min-run-time-exempt mirror
               multikueue-dispatcher-best-fit node-capacity node-capacity-image
               node-capacity-means node-capacity-retries node-capacity-timeout on-demand
+              origin-workload-uid
               oversell-rate placeholder placement-cluster-selector placement-region played
               pod-group pod-set pods-before-start preemptible-labels preemption-delay price priority-aging queue-priority
               queueing-strategy quota-reserved-at quota-schedule rack relative-speed

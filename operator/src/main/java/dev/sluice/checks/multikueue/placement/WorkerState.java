@@ -43,7 +43,9 @@ public record WorkerState(
      * Whether the job of a copy that was seen like this may run: it was started, and didn't end.
      */
     public boolean mayRun() {
-      return finished.isEmpty() && (admittedAt.isPresent() || evictedAt.isPresent());
+      return difference != Difference.OTHER_WORKLOAD
+          && finished.isEmpty()
+          && (admittedAt.isPresent() || evictedAt.isPresent());
     }
 
     /** Creates a remote Workload without a gate. */
@@ -87,6 +89,11 @@ public record WorkerState(
     boolean ownerNotFound() {
       return reason.equals(KueueConstants.OWNER_NOT_FOUND);
     }
+
+    /** Whether the job never ran to an end: manager and worker don't have the same job. */
+    boolean failedSync() {
+      return outOfSync() || ownerNotFound();
+    }
   }
 
   /** How two specs differ; preemption gates are ignored. */
@@ -99,6 +106,8 @@ public record WorkerState(
      */
     PATCHABLE,
     /** The specs differ in other fields. */
-    OTHER
+    OTHER,
+    /** The copy was made for another Workload of this name, which the manager had before. */
+    OTHER_WORKLOAD
   }
 }

@@ -11,6 +11,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -116,13 +117,45 @@ public record WorkloadPlacement(Dispatcher dispatcher, Duration workerLostTimeou
       if (managerState.check() == Check.RETRY || managerState.check() == Check.REJECTED) {
         return PlacementPlan.nothing();
       }
-      return unsure()
-          .or(this::finished)
-          .or(this::evicted)
-          .or(this::different)
-          .or(this::running)
-          .or(this::lost)
-          .orElseGet(() -> managerState.evicted() ? evicting() : dispatched());
+      return withoutStale(
+          unsure()
+              .or(this::finished)
+              .or(this::evicted)
+              .or(this::different)
+              .or(this::running)
+              .or(this::lost)
+              .orElseGet(() -> managerState.evicted() ? evicting() : dispatched()));
+    }
+
+    /** The plan, which also withdraws the copies that tell nothing of this Workload. */
+    private PlacementPlan withoutStale(PlacementPlan placementPlan) {
+      Set<PlacementAction> placementActions = new LinkedHashSet<>();
+      workerStates.forEach(
+          (cluster, workerState) -> {
+            if (workerState.connected()
+                && workerState.copy().filter(it -> isStale(cluster, it)).isPresent()) {
+              placementActions.add(new PlacementAction.Withdraw(cluster));
+            }
+          });
+      placementActions.addAll(placementPlan.placementActions());
+      return new PlacementPlan(List.copyOf(placementActions), placementPlan.requeueAt());
+    }
+
+    /**
+     * Whether a copy was made for an earlier Workload of this name, or is a failed sync in a worker
+     * that the Workload doesn't run in: it is made anew, and keeps nobody else from being asked.
+     */
+    private boolean isStale(String cluster, Copy copy) {
+      if (copy.difference() == Difference.OTHER_WORKLOAD) {
+        return true;
+      }
+      boolean runsThere =
+          managerState.check() == Check.READY
+              && managerState.cluster().filter(other -> !other.equals(cluster)).isEmpty();
+      boolean evictedBoth = managerState.evicted() && copy.evictedAt().isPresent();
+      return !runsThere
+          && !evictedBoth
+          && copy.finished().filter(WorkerState.Ending::failedSync).isPresent();
     }
 
     /** Withdraws the copies in these workers; unreachable workers are asked again later. */
@@ -183,23 +216,17 @@ public record WorkloadPlacement(Dispatcher dispatcher, Duration workerLostTimeou
     }
 
     private PlacementPlan ended(String cluster, WorkerState.Ending ending) {
-      if (!ending.outOfSync() && !ending.ownerNotFound()) {
+      if (!ending.failedSync()) {
         return PlacementPlan.of(
             new PlacementAction.Finish(cluster, ending.reason(), ending.message()));
       }
-      boolean ranThere =
-          managerState.check() == Check.READY
-              && managerState.cluster().filter(other -> !other.equals(cluster)).isEmpty();
-      return ranThere
-          ? PlacementPlan.of(
-              new PlacementAction.Retry(
-                  clusterMessage(
-                      cluster,
-                      ending.outOfSync()
-                          ? "has another job than this cluster: " + ending.message()
-                          : "lost the job of the workload: " + ending.message())))
-          // it doesn't run there, and is offered anew once the copy is gone
-          : PlacementPlan.of(new PlacementAction.Withdraw(cluster));
+      return PlacementPlan.of(
+          new PlacementAction.Retry(
+              clusterMessage(
+                  cluster,
+                  ending.outOfSync()
+                      ? "has another job than this cluster: " + ending.message()
+                      : "lost the job of the workload: " + ending.message())));
     }
 
     /**
@@ -232,7 +259,7 @@ public record WorkloadPlacement(Dispatcher dispatcher, Duration workerLostTimeou
         switch (seen(cluster).map(Copy::difference).orElse(Difference.NONE)) {
           case NONE -> {}
           case PATCHABLE -> placementActions.add(new PlacementAction.SyncSpec(cluster));
-          case OTHER -> placementActions.add(new PlacementAction.Withdraw(cluster));
+          case OTHER, OTHER_WORKLOAD -> placementActions.add(new PlacementAction.Withdraw(cluster));
         }
       }
       return placementActions.isEmpty()
@@ -283,7 +310,7 @@ public record WorkloadPlacement(Dispatcher dispatcher, Duration workerLostTimeou
                 ? new PlacementPlan(withdraw(others(cluster)).placementActions(), Optional.of(end))
                 : PlacementPlan.of(new PlacementAction.Retry(clusterMessage(cluster, "is lost"))));
       }
-      boolean gone = workerState == null || workerState.copy().isEmpty();
+      boolean gone = seen(cluster).isEmpty();
       return Optional.of(
           gone
               ? PlacementPlan.of(
@@ -385,11 +412,15 @@ public record WorkloadPlacement(Dispatcher dispatcher, Duration workerLostTimeou
           .min(Comparator.comparing(name -> seen(name).flatMap(since).orElse(Instant.MAX)));
     }
 
-    /** The copy in a connected worker; the last known copy in a lost worker is ignored. */
+    /**
+     * The copy in a connected worker; the last known copy in a lost worker, and stale ones, are
+     * ignored.
+     */
     private Optional<Copy> seen(String cluster) {
       return Optional.ofNullable(workerStates.get(cluster))
           .filter(WorkerState::connected)
-          .flatMap(WorkerState::copy);
+          .flatMap(WorkerState::copy)
+          .filter(copy -> !isStale(cluster, copy));
     }
 
     private String clusterMessage(String cluster, String what) {

@@ -34,6 +34,12 @@ final class RemoteWorkloadFactory {
   /** The name of the manager's preemption gate. */
   private static final String GATE = KueueConstants.MULTIKUEUE;
 
+  /**
+   * Annotation of a remote Workload: the UID of the manager's Workload that it was made for. One
+   * without it counts as made for the present one.
+   */
+  static final String ORIGIN_WORKLOAD_UID = "sluice.dev/origin-workload-uid";
+
   private final WorkloadParser parser = new WorkloadParser();
 
   /** The path of all Workloads of a namespace at an API server. */
@@ -78,6 +84,10 @@ final class RemoteWorkloadFactory {
       }
     }
     originLabel.apply(copy);
+    String uid = workload.path("metadata").path("uid").asText();
+    if (!uid.isEmpty()) {
+      metadata.withObjectProperty("annotations").put(ORIGIN_WORKLOAD_UID, uid);
+    }
     fence.ifPresent(
         after ->
             metadata
@@ -95,7 +105,8 @@ final class RemoteWorkloadFactory {
    */
   WorkerState.Copy read(JsonNode remote, Optional<CachedWorkload> local, boolean scalesRemotely) {
     try {
-      return state(parser.parse(JsonMappers.JSON.writeValueAsBytes(remote)), local, scalesRemotely);
+      CachedWorkload copy = parser.parse(JsonMappers.JSON.writeValueAsBytes(remote));
+      return state(copy, difference(remote, copy, local, scalesRemotely));
     } catch (IOException | RuntimeException e) {
       return new WorkerState.Copy(
           Optional.empty(),
@@ -106,8 +117,7 @@ final class RemoteWorkloadFactory {
     }
   }
 
-  private static WorkerState.Copy state(
-      CachedWorkload copy, Optional<CachedWorkload> local, boolean scalesRemotely) {
+  private static WorkerState.Copy state(CachedWorkload copy, Difference difference) {
     Optional<Condition> evicted = copy.status().trueCondition("Evicted");
     return new WorkerState.Copy(
         copy.status()
@@ -117,9 +127,22 @@ final class RemoteWorkloadFactory {
         evicted.isPresent()
             ? Optional.empty()
             : copy.status().trueCondition("Admitted").map(Condition::lastTransitionTime),
-        local.map(ours -> difference(ours, copy, scalesRemotely)).orElse(Difference.NONE),
+        difference,
         reports(copy),
         gate(copy));
+  }
+
+  private static Difference difference(
+      JsonNode remote,
+      CachedWorkload copy,
+      Optional<CachedWorkload> local,
+      boolean scalesRemotely) {
+    String madeFor = remote.path("metadata").path("annotations").path(ORIGIN_WORKLOAD_UID).asText();
+    boolean other =
+        !madeFor.isEmpty() && local.filter(ours -> !ours.id().uid().equals(madeFor)).isPresent();
+    return other
+        ? Difference.OTHER_WORKLOAD
+        : local.map(ours -> difference(ours, copy, scalesRemotely)).orElse(Difference.NONE);
   }
 
   /**

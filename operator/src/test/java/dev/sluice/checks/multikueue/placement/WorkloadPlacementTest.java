@@ -191,8 +191,7 @@ class WorkloadPlacementTest {
         .containsExactly(
             new PlacementAction.Retry(
                 "Worker cluster \"b\" has another job than this cluster: the end"));
-    assertThat(plan(waiting()).placementActions())
-        .containsExactly(new PlacementAction.Withdraw("b"));
+    assertThat(plan(waiting()).placementActions()).isEqualTo(othersAreAsked("b"));
   }
 
   /** A worker whose job is gone did not run it to its end (changes of 0.20, section 2). */
@@ -204,8 +203,15 @@ class WorkloadPlacementTest {
         .containsExactly(
             new PlacementAction.Retry(
                 "Worker cluster \"b\" lost the job of the workload: the end"));
-    assertThat(plan(waiting()).placementActions())
-        .containsExactly(new PlacementAction.Withdraw("b"));
+    assertThat(plan(waiting()).placementActions()).isEqualTo(othersAreAsked("b"));
+  }
+
+  /** A copy that ended so stays as it is: it is withdrawn, and nobody waits for that. */
+  private static List<PlacementAction> othersAreAsked(String stale) {
+    return List.of(
+        new PlacementAction.Withdraw(stale),
+        new PlacementAction.Nominate(List.of("a", "b")),
+        new PlacementAction.Offer("a"));
   }
 
   @Test
@@ -214,7 +220,45 @@ class WorkloadPlacementTest {
     has("b", admitted(1));
 
     assertThat(plan(runningIn("b")).placementActions())
-        .containsExactly(new PlacementAction.Withdraw("a"));
+        .containsExactly(new PlacementAction.Withdraw("a"), new PlacementAction.Run("b"));
+  }
+
+  /** A pod group, or a Workload that was made beforehand, has the name of an earlier one. */
+  @Test
+  void aCopyOfAnEarlierWorkloadOfThisNameIsOnlyWithdrawn() {
+    has(
+        "b",
+        new Copy(
+            Optional.of(new Ending("Succeeded", "the end")),
+            Optional.empty(),
+            Optional.of(NOW),
+            Difference.OTHER_WORKLOAD));
+
+    assertThat(plan(waiting()).placementActions()).isEqualTo(othersAreAsked("b"));
+    assertThat(plan(runningIn("b")).placementActions())
+        .containsExactly(
+            new PlacementAction.Withdraw("b"),
+            new PlacementAction.Retry("Worker cluster \"b\" has the workload no more"));
+    has(
+        "b",
+        new Copy(Optional.empty(), Optional.empty(), Optional.of(NOW), Difference.OTHER_WORKLOAD));
+    assertThat(plan(waiting()).placementActions()).isEqualTo(othersAreAsked("b"));
+    assertThat(workerStates.get("b").copy().orElseThrow().mayRun()).isFalse();
+  }
+
+  @Test
+  void aPodThatWasDeletedThereToEvictItBeforeItRanHereIsOfferedAnew() {
+    has(
+        "b",
+        new Copy(
+            Optional.of(new Ending("OwnerNotFound", "the end")),
+            Optional.of(NOW),
+            Optional.empty(),
+            Difference.NONE));
+
+    assertThat(plan(waiting()).placementActions()).isEqualTo(othersAreAsked("b"));
+    assertThat(plan(local(true, true, Check.PENDING)).placementActions())
+        .containsExactly(new PlacementAction.SyncStatus("b"));
   }
 
   /** A pod is deleted to evict it, so that its remote Workload is evicted and finished. */
