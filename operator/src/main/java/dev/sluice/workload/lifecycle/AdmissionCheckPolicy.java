@@ -12,6 +12,7 @@ import dev.sluice.workload.status.StatusPatch;
 import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
+import java.util.SortedSet;
 import java.util.stream.Collectors;
 
 /**
@@ -33,6 +34,38 @@ final class AdmissionCheckPolicy {
         .checks()
         .flatMap(required -> CheckStates.synced(workload.status().admissionChecks(), required, now))
         .ifPresent(checks -> patch.fields().set("admissionChecks", CheckStates.json(checks)));
+  }
+
+  /**
+   * Adds the list of checks of a Workload without quota to a patch, unless it contains exactly the
+   * required checks, none of which refuses the Workload.
+   *
+   * @param requiredChecks empty if the list keeps its names
+   */
+  static void restarted(
+      StatusPatch patch,
+      CachedWorkload workload,
+      Optional<SortedSet<String>> requiredChecks,
+      Instant now) {
+    List<CheckState> present = workload.status().admissionChecks();
+    List<CheckState> restarted = CheckStates.withoutRefusals(present, now);
+    requiredChecks
+        .flatMap(required -> CheckStates.synced(restarted, required, now))
+        .or(() -> Optional.of(restarted).filter(list -> !list.equals(present)))
+        .ifPresent(checks -> patch.fields().set("admissionChecks", CheckStates.json(checks)));
+  }
+
+  /**
+   * The action on a Workload without quota that a required check has rejected; empty if none has.
+   */
+  static Optional<LifecycleAction> rejectedWithoutQuota(
+      CachedWorkload workload, QueueLookup queueLookup, Instant now) {
+    List<CheckState> rejecting =
+        in(CheckState.REJECTED, workload).stream()
+            .filter(
+                check -> queueLookup.checks().filter(it -> !it.contains(check.name())).isEmpty())
+            .toList();
+    return rejecting.isEmpty() ? Optional.empty() : Optional.of(rejected(workload, rejecting, now));
   }
 
   /**

@@ -169,8 +169,10 @@ public final class LifecyclePolicy {
   }
 
   /**
-   * Evicts a Workload that was deactivated, unless it was evicted for that already, and removes the
-   * requeue backoff and the deactivation target.
+   * Evicts a Workload that was deactivated, unless it was evicted for that already and nobody asked
+   * for it again, and removes the requeue backoff and the deactivation target. The condition
+   * Evicted stays True until the next reservation, so that it may be that of an earlier
+   * deactivation.
    */
   private static LifecycleAction inactive(CachedWorkload workload, Eviction eviction, Instant now) {
     if (eviction == Eviction.IMPOSSIBLE) {
@@ -178,7 +180,7 @@ public final class LifecyclePolicy {
     }
     StatusPatch patch = StatusPatch.of(workload, now);
     Optional<Condition> target = deactivationTarget(workload);
-    boolean evicts = !isDeactivated(workload, "Evicted");
+    boolean evicts = target.isPresent() || !isDeactivated(workload, "Evicted");
     String cause = target.map(Condition::reason).orElse("");
     String message =
         target
@@ -186,6 +188,9 @@ public final class LifecyclePolicy {
             .orElse("The workload is deactivated");
     if (evicts) {
       Evictions.evict(patch, workload, now, Evictions.DEACTIVATED, cause, message);
+    }
+    if (!workload.quotaReserved() && !evicts) {
+      AdmissionCheckPolicy.restarted(patch, workload, Optional.empty(), now);
     }
     if (!workload.quotaReserved() || eviction == Eviction.AT_ONCE) {
       patch.dropReservation(

@@ -52,6 +52,12 @@ final class PendingWorkloadPolicy {
   }
 
   private LifecycleAction decide() {
+    Optional<LifecycleAction> rejected =
+        AdmissionCheckPolicy.rejectedWithoutQuota(workload, queueLookup, now);
+    // What was decided before it was deactivated doesn't count for the next try.
+    if (rejected.isPresent() && !isReactivated()) {
+      return rejected.get();
+    }
     Optional<Instant> backOff = AdmissionCheckPolicy.backOff(patch, workload, now);
     boolean backsOff = backOff.filter(until -> until.isAfter(now)).isPresent();
     if (backOff.isPresent() && !backsOff) {
@@ -60,9 +66,8 @@ final class PendingWorkloadPolicy {
     reactivate(backsOff);
     explainExclusion();
     boolean listAlone = patch.isEmpty() && !workload.admitted();
-    if (!isGated()) {
-      AdmissionCheckPolicy.synced(patch, workload, queueLookup, now);
-    }
+    AdmissionCheckPolicy.restarted(
+        patch, workload, isGated() ? Optional.empty() : queueLookup.checks(), now);
     if (listAlone && !patch.isEmpty() && isNew()) {
       return new LifecycleAction(Optional.empty(), Optional.of(workload.createdAt().plus(NEW)));
     }
@@ -95,6 +100,12 @@ final class PendingWorkloadPolicy {
         && workload.status().admissionChecks().isEmpty()
         && age.compareTo(NEW) < 0
         && age.compareTo(NEW.negated()) > 0;
+  }
+
+  /** Whether its deactivation is over, and that isn't written yet. */
+  private boolean isReactivated() {
+    return falseReason("Requeued").startsWith(Evictions.DEACTIVATED)
+        || falseReason("QuotaReserved").equals(Evictions.DEACTIVATED);
   }
 
   private void endBackOff() {

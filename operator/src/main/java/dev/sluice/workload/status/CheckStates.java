@@ -62,6 +62,31 @@ public final class CheckStates {
         .anyMatch(check -> check.is(CheckState.RETRY) || check.is(CheckState.REJECTED));
   }
 
+  /**
+   * The checks of a Workload that holds no quota: what a check asked for or decided about an
+   * earlier reservation is over, so that Retry and Rejected begin anew as after an eviction.
+   */
+  public static List<CheckState> withoutRefusals(List<CheckState> checks, Instant now) {
+    return checks.stream()
+        .map(check -> anyRefuses(List.of(check)) ? reset(check, now) : check)
+        .toList();
+  }
+
+  /** A check that begins anew; its message notes the previous state. */
+  static CheckState reset(CheckState check, Instant now) {
+    if (check.is(CheckState.PENDING)) {
+      return check;
+    }
+    return new CheckState(
+        check.name(),
+        CheckState.PENDING,
+        "Reset to Pending after eviction. Previously: " + check.state(),
+        now.truncatedTo(ChronoUnit.SECONDS),
+        check.requeueAfterSeconds(),
+        check.is(CheckState.RETRY) ? Math.max(0, check.retryCount()) + 1 : -1,
+        List.of());
+  }
+
   /** The end of the backoff that checks with a retry request; empty if none requests a backoff. */
   public static Optional<Instant> backOff(List<CheckState> checks) {
     return checks.stream()

@@ -7,7 +7,6 @@ import dev.sluice.workload.record.CachedWorkload.CheckState;
 import dev.sluice.workload.record.CachedWorkload.Condition;
 import dev.sluice.workload.record.CachedWorkload.EvictionCount;
 import java.time.Instant;
-import java.time.temporal.ChronoUnit;
 import java.util.List;
 import java.util.Optional;
 
@@ -115,22 +114,8 @@ public final class Evictions {
     if (!checks.stream().allMatch(check -> check.is(CheckState.PENDING))) {
       status.set(
           "admissionChecks",
-          CheckStates.json(checks.stream().map(check -> reset(check, now)).toList()));
+          CheckStates.json(checks.stream().map(check -> CheckStates.reset(check, now)).toList()));
     }
-  }
-
-  private static CheckState reset(CheckState check, Instant now) {
-    if (check.is(CheckState.PENDING)) {
-      return check;
-    }
-    return new CheckState(
-        check.name(),
-        CheckState.PENDING,
-        "Reset to Pending after eviction. Previously: " + check.state(),
-        now.truncatedTo(ChronoUnit.SECONDS),
-        check.requeueAfterSeconds(),
-        check.is(CheckState.RETRY) ? Math.max(0, check.retryCount()) + 1 : -1,
-        List.of());
   }
 
   /** Adds one to the entry of the reason and cause, which becomes the last one. */

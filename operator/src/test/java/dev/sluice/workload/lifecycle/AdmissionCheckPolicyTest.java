@@ -87,6 +87,81 @@ class AdmissionCheckPolicyTest {
         .isEqualTo(LifecycleAction.NOTHING);
   }
 
+  /** Else it would stay out of the queue: nobody serves a check without quota. */
+  @Test
+  void aRetryThatCameAfterTheQuotaWasGivenBackBeginsAnewAfterItsPause() {
+    LifecycleAction lifecycleAction =
+        decide(
+            with(workload(), check("a", "Retry", ", requeueAfterSeconds: 300, retryCount: 1")),
+            "a");
+
+    ObjectNode status = status(lifecycleAction);
+    assertThat(status.at("/requeueState/requeueAt").asText()).isEqualTo("2026-03-01T10:05:00Z");
+    assertThat(status.get("admissionChecks").toString())
+        .isEqualTo(
+            """
+            [{"name":"a","state":"Pending","message":"Reset to Pending after eviction. Previously: Retry",\
+            "lastTransitionTime":"2026-03-01T10:01:00Z","requeueAfterSeconds":300,"retryCount":2}]\
+            """);
+    assertThat(
+            status(decide(with(workload().gatedBy("example.com/x"), check("a", "Retry", "")), "b"))
+                .at("/admissionChecks/0/state")
+                .asText())
+        .isEqualTo("Pending");
+  }
+
+  @Test
+  void aRejectionWithoutQuotaDeactivatesToo() {
+    LifecycleAction rejected = decide(with(workload(), check("a", "Rejected", "")), "a");
+
+    assertThat(condition(status(rejected), "DeactivationTarget")).isEqualTo("True AdmissionCheck");
+    assertThat(news(rejected)).containsExactly("AdmissionCheckRejected");
+    ObjectNode dropped = status(decide(with(workload(), check("a", "Rejected", "")), "b"));
+    assertThat(condition(dropped, "DeactivationTarget")).isEqualTo("absent");
+    assertThat(dropped.at("/admissionChecks/0/name").asText()).isEqualTo("b");
+  }
+
+  @Test
+  void anotherDeactivationIsAnotherEvictionWhileTheConditionIsStillThatOfTheLast() {
+    GivenWorkload again =
+        with(
+            workload()
+                .inactive()
+                .condition("QuotaReserved", "False", "PendingEvaluation", "")
+                .condition("Evicted", "True", "Deactivated", "")
+                .condition("DeactivationTarget", "True", "AdmissionCheck", ""),
+            check("a", "Rejected", ""));
+
+    ObjectNode status = status(decide(again, "a"));
+
+    assertThat(condition(status, "Evicted")).isEqualTo("True DeactivatedDueToAdmissionCheck");
+    assertThat(condition(status, "DeactivationTarget")).isEqualTo("absent");
+    assertThat(status.at("/admissionChecks/0/state").asText()).isEqualTo("Pending");
+  }
+
+  @Test
+  void whatWasRejectedBeforeItWasDeactivatedDoesNotCountForTheNextTry() {
+    GivenWorkload deactivated =
+        workload()
+            .condition("QuotaReserved", "False", "Deactivated", "")
+            .condition("Admitted", "False", "NoReservation", "The workload has no reservation")
+            .condition("Evicted", "True", "DeactivatedDueToAdmissionCheck", "");
+    for (GivenWorkload reactivated :
+        List.of(
+            with(deactivated, check("a", "Rejected", "")),
+            with(
+                workload().condition("Requeued", "False", "DeactivatedDueToAdmissionCheck", ""),
+                check("a", "Rejected", "")))) {
+      ObjectNode status = status(decide(reactivated, "a"));
+      assertThat(condition(status, "DeactivationTarget")).isEqualTo("absent");
+      assertThat(status.at("/admissionChecks/0/state").asText()).isEqualTo("Pending");
+    }
+    ObjectNode inactive =
+        status(decide(with(deactivated.inactive(), check("a", "Rejected", "")), "a"));
+    assertThat(condition(inactive, "Evicted")).isEqualTo("absent");
+    assertThat(inactive.at("/admissionChecks/0/state").asText()).isEqualTo("Pending");
+  }
+
   @Test
   void theListOfANewWorkloadIsLeftToTheWriteOfItsQuotaForAMoment() {
     Instant created = NOW.minusSeconds(2);

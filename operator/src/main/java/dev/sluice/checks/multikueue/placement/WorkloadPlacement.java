@@ -107,12 +107,14 @@ public record WorkloadPlacement(Dispatcher dispatcher, Duration workerLostTimeou
       if (managerState.over()) {
         return withdraw(workerStates.keySet());
       }
-      if (managerState.job() instanceof ManagerState.Sendable.No(String why)
-          && managerState.check() != Check.REJECTED) {
-        return PlacementPlan.of(new PlacementAction.Reject(why));
-      }
       if (!managerState.reserving()) {
         return withdraw(workerStates.keySet());
+      }
+      if (managerState.job() instanceof ManagerState.Sendable.No(String why)
+          && managerState.check() != Check.REJECTED) {
+        return managerState.evicted()
+            ? withdraw(workerStates.keySet())
+            : PlacementPlan.of(new PlacementAction.Reject(why));
       }
       if (managerState.check() == Check.RETRY || managerState.check() == Check.REJECTED) {
         return PlacementPlan.nothing();

@@ -126,6 +126,7 @@ final class AdmissionCheckWriter {
   void decide(RemoteWorkloadContext context, String cluster) throws IOException {
     String message = "The workload runs in worker cluster \"" + cluster + "\"";
     ready(context, cluster, message);
+    context.reconcileState().runBegins();
     LOG.info("workload={} cluster={} check=Ready", context.local().id(), cluster);
     dispatchListener.admitted(context.local(), context.clusterQueue(), cluster);
     dispatchListener.reported(context.local(), false, message);

@@ -1,6 +1,5 @@
 package dev.sluice.checks.multikueue.sync;
 
-import dev.sluice.checks.multikueue.placement.ManagerState;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Map;
@@ -27,7 +26,7 @@ final class ReconcileState {
 
   private volatile Optional<Instant> lastRound = Optional.empty();
   private volatile boolean offerTold;
-  private volatile Optional<ManagerState.Sendable> sendable = Optional.empty();
+  private volatile boolean sendable;
   private volatile boolean scalesRemotely;
   private volatile Optional<Instant> endTold = Optional.empty();
   private volatile Optional<Instant> endMissed = Optional.empty();
@@ -52,6 +51,12 @@ final class ReconcileState {
     offerTold = false;
   }
 
+  /** Records that the Workload begins to run in a worker: waits for its end begin anew. */
+  void runBegins() {
+    endTold = Optional.empty();
+    endMissed = Optional.empty();
+  }
+
   /** Whether users are still to be told who is nominated; true at most once for a nomination. */
   boolean tellsOffer() {
     boolean tells = !offerTold;
@@ -59,14 +64,14 @@ final class ReconcileState {
     return tells;
   }
 
-  /** Whether the job can be dispatched, if that was found out. */
-  Optional<ManagerState.Sendable> sendable() {
+  /** Whether it was found out that the job can be dispatched. */
+  boolean isSendable() {
     return sendable;
   }
 
-  /** Records whether the job can be dispatched: that does not change. */
-  void sendable(ManagerState.Sendable newSendable) {
-    sendable = Optional.of(newSendable);
+  /** Records that the job can be dispatched: that does not change. */
+  void sendsJob() {
+    sendable = true;
   }
 
   /** Whether the size of the job is written in the worker that it runs in, as last read. */

@@ -207,30 +207,32 @@ final class WorkloadStateReader {
             : Set.of());
   }
 
-  /** Reads the job once: its managed-by field cannot change after creation. */
+  /**
+   * Reads a job that can be sent once: its managed-by field can't be taken back. One that can't be
+   * sent may be another job, or a changed one, when its Workload is activated again.
+   */
   private ManagerState.Sendable sendable(RemoteWorkloadContext context) throws IOException {
     ReconcileState reconcileState = context.reconcileState();
-    if (reconcileState.sendable().isPresent() || !context.local().quotaReserved()) {
-      return reconcileState.sendable().orElseGet(ManagerState.Sendable.Yes::new);
+    if (reconcileState.isSendable() || !context.local().quotaReserved()) {
+      return new ManagerState.Sendable.Yes();
     }
     Optional<RemoteWorkloadContext.Owner> owner = context.owner();
     if (owner.isEmpty()) {
       String kind = context.local().owner().map(CachedWorkload.Owner::kind).orElse("none");
-      ManagerState.Sendable no =
-          new ManagerState.Sendable.No(
-              "Jobs of kind \""
-                  + kind
-                  + "\" can't be sent to worker clusters; allowed: "
-                  + context.kinds().names());
-      reconcileState.sendable(no);
-      return no;
+      return new ManagerState.Sendable.No(
+          "Jobs of kind \""
+              + kind
+              + "\" can't be sent to worker clusters; allowed: "
+              + context.kinds().names());
     }
     Optional<ObjectNode> job = job(context, owner.get());
     if (job.isEmpty()) {
       return new ManagerState.Sendable.Yes();
     }
     ManagerState.Sendable answer = ManagedByCheck.sendable(owner.get().kind(), job.get());
-    reconcileState.sendable(answer);
+    if (answer instanceof ManagerState.Sendable.Yes) {
+      reconcileState.sendsJob();
+    }
     reconcileState.scalesRemotely(owner.get().kind().rules().scaling().scalesRemotely(job.get()));
     return answer;
   }

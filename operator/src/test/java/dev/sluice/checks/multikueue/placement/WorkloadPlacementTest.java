@@ -104,33 +104,26 @@ class WorkloadPlacementTest {
 
   // 1: what can't be sent
 
+  private static ManagerState unsendable(boolean reserving, boolean evicted, Check check) {
+    return local(reserving, evicted, check).unsendable("not managed");
+  }
+
   @Test
   void aJobThatCannotBeSentIsRejectedOnce() {
-    ManagerState job =
-        new ManagerState(
-            false,
-            false,
-            false,
-            Check.PENDING,
-            true,
-            new ManagerState.Sendable.No("not managed"),
-            Optional.empty(),
-            List.of(),
-            Optional.empty());
-    ManagerState rejected =
-        new ManagerState(
-            false,
-            true,
-            false,
-            Check.REJECTED,
-            true,
-            job.job(),
-            Optional.empty(),
-            List.of(),
-            Optional.empty());
+    assertThat(plan(unsendable(true, false, Check.PENDING)))
+        .isEqualTo(PlacementPlan.of(new PlacementAction.Reject("not managed")));
+    assertThat(plan(unsendable(true, false, Check.REJECTED))).isEqualTo(PlacementPlan.nothing());
+  }
 
-    assertThat(plan(job)).isEqualTo(PlacementPlan.of(new PlacementAction.Reject("not managed")));
-    assertThat(plan(rejected)).isEqualTo(PlacementPlan.nothing());
+  /** The eviction has set the check back, for the next reservation. */
+  @Test
+  void itIsNotRejectedAgainWhileItIsSentBackOrHasNoQuota() {
+    has("a", fresh());
+    PlacementPlan withdrawn = PlacementPlan.of(new PlacementAction.Withdraw("a"));
+
+    assertThat(plan(unsendable(true, true, Check.PENDING))).isEqualTo(withdrawn);
+    assertThat(plan(unsendable(false, false, Check.PENDING))).isEqualTo(withdrawn);
+    assertThat(plan(unsendable(false, true, Check.PENDING))).isEqualTo(withdrawn);
   }
 
   // 2: what is over here ends there
