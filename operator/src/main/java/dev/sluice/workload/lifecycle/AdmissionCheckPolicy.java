@@ -65,7 +65,9 @@ final class AdmissionCheckPolicy {
             .filter(
                 check -> queueLookup.checks().filter(it -> !it.contains(check.name())).isEmpty())
             .toList();
-    return rejecting.isEmpty() ? Optional.empty() : Optional.of(rejected(workload, rejecting, now));
+    return rejecting.isEmpty()
+        ? Optional.empty()
+        : Optional.of(rejected(workload, rejecting, "", now));
   }
 
   /**
