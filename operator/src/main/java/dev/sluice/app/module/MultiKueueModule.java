@@ -162,9 +162,10 @@ public final class MultiKueueModule implements OperatorModule {
         .orElse(JobSimulator.Workers.NONE);
   }
 
-  private JobSimulator.Workers workers(MultiKueueControllers it, List<String> names) {
+  private JobSimulator.Workers workers(
+      MultiKueueControllers multiKueueControllers, List<String> names) {
     Set<String> active =
-        it.workerClusters().stream()
+        multiKueueControllers.workerClusters().stream()
             .filter(cluster -> active(cluster).filter(each -> isTrue(each)).isPresent())
             .map(cluster -> cluster.getMetadata().getName())
             .collect(Collectors.toSet());

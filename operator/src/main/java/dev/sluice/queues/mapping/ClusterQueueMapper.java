@@ -41,9 +41,9 @@ public final class ClusterQueueMapper {
 
   /** A ClusterQueue with the quota of a time by a schedule. */
   public static ClusterQueueSpec at(
-      ClusterQueueSpec declared, QuotaSchedule quotaSchedule, Instant now) {
+      ClusterQueueSpec spec, QuotaSchedule quotaSchedule, Instant now) {
     BigDecimal factor = quotaSchedule.factor(now);
-    return declared.with(declared.groups().stream().map(each -> each.scaled(factor)).toList());
+    return spec.with(spec.groups().stream().map(each -> each.scaled(factor)).toList());
   }
 
   /**
