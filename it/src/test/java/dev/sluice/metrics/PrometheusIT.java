@@ -273,8 +273,8 @@ class PrometheusIT {
   }
 
   /**
-   * The head of a queue with back-fill is promised a start, another Job starts before it, and an
-   * urgent one comes that a rule keeps from preempting.
+   * The head of a queue with back-fill is promised a start, another Job starts before it, and then
+   * the queue has less quota.
    *
    * @return after the promised start
    */
@@ -290,26 +290,11 @@ class PrometheusIT {
           end: "2099-12-05T12:00:00Z"
         ---
         apiVersion: kueue.x-k8s.io/v1beta2
-        kind: ClusterQueue
-        metadata:
-          name: "promises-${suffix}"
-          annotations:
-            sluice.dev/backfill: HeadOnly
-            sluice.dev/min-run-time: 1h
-            sluice.dev/quota-schedule: Mon-Sun 1
-        spec:
-          namespaceSelector: {}
-          queueingStrategy: StrictFIFO
-          preemption: {withinClusterQueue: LowerPriority}
-          resourceGroups:
-          - coveredResources: [cpu]
-            flavors: [{name: "f-${suffix}", resources: [{name: cpu, nominalQuota: "3"}]}]
-        ---
-        apiVersion: kueue.x-k8s.io/v1beta2
         kind: LocalQueue
         metadata: {name: promises, namespace: "${namespace}"}
         spec: {clusterQueue: "promises-${suffix}"}
         """);
+    giveToPromises(3);
     submit("bounded", "promises", 2, ", kueue.x-k8s.io/max-exec-time-seconds: \"40\"");
     jobs.awaitCondition(QueuedJobs.WORKLOAD, workloadOf("bounded"), "PodsReady", "True");
     // a minute and a second beyond the limit, and what the reservation came before this
@@ -318,19 +303,34 @@ class PrometheusIT {
     explanation.await("head", "planned to start by");
     submit("filler", "promises", 1, LIMITED);
     jobs.awaitCondition(QueuedJobs.WORKLOAD, workloadOf("filler"), "PodsReady", "True");
-    submit(
-        "hurried",
-        "promises",
-        2,
-        ", kueue.x-k8s.io/priority-class: \"urgent-${suffix}\"" + LIMITED);
+    giveToPromises(2);
     return promised;
   }
 
-  /** The urgent Job goes when the promised start has passed. */
+  private void giveToPromises(int cpus) {
+    cluster.applyText(
+        """
+        apiVersion: kueue.x-k8s.io/v1beta2
+        kind: ClusterQueue
+        metadata:
+          name: "promises-${suffix}"
+          annotations:
+            sluice.dev/backfill: Depth(2)
+            sluice.dev/quota-schedule: Mon-Sun 1
+        spec:
+          namespaceSelector: {}
+          queueingStrategy: StrictFIFO
+          resourceGroups:
+          - coveredResources: [cpu]
+            flavors: [{name: "f-${suffix}", resources: [{name: cpu, nominalQuota: "%d"}]}]
+        """
+            .formatted(cpus));
+  }
+
+  /** What was taken is given back when the promised start has passed. */
   private void startLate(Instant promised) {
-    jobs.awaitCondition(QueuedJobs.WORKLOAD, workloadOf("hurried"), "PodsReady", "True");
     await("what was promised").atMost(LIMIT).until(() -> Instant.now().isAfter(promised));
-    deleteJob("hurried");
+    giveToPromises(3);
     jobs.awaitCondition(QueuedJobs.WORKLOAD, workloadOf("head"), "PodsReady", "True");
     awaitFiring("SluicePlannedStartsLate " + cluster.name("promises"));
   }
@@ -437,12 +437,12 @@ class PrometheusIT {
     cluster.applyText(queue(name, flavor, cpus));
   }
 
-  /** A ClusterQueue and a LocalQueue of the same stem. */
+  /** A ClusterQueue and a LocalQueue of the same stem; in one of them preemptors wait. */
   private static String queue(String name, String flavor, String cpus) {
     return """
     apiVersion: kueue.x-k8s.io/v1beta2
     kind: ClusterQueue
-    metadata: {name: "%s-${suffix}"}
+    metadata: {name: "%s-${suffix}", annotations: {%s}}
     spec:
       namespaceSelector: {}
       cohortName: "%s-${suffix}"
@@ -456,7 +456,14 @@ class PrometheusIT {
     metadata: {name: %s, namespace: "${namespace}"}
     spec: {clusterQueue: "%s-${suffix}"}
     """
-        .formatted(name, name.startsWith("late") ? "late" : name, flavor, cpus, name, name);
+        .formatted(
+            name,
+            name.equals("day") ? "sluice.dev/preemption-delay: 3s" : "",
+            name.startsWith("late") ? "late" : name,
+            flavor,
+            cpus,
+            name,
+            name);
   }
 
   private static String workload(String name, String queue) {

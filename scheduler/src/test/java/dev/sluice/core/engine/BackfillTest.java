@@ -259,6 +259,28 @@ class BackfillTest {
   }
 
   @Test
+  void whoIsOvertakenByAnUrgentOneThatStaysIsLate() {
+    strict(2, UnknownRunTime.REFUSE, SchedulerFixture.quota("f", 3));
+    submit("bounded", 2, 0, Duration.ofSeconds(40));
+    submit("head", 2, 1, Duration.ofHours(1));
+    assertThat(admitted()).containsExactly("bounded");
+    submit("filler", 1, 2, Duration.ofHours(1));
+    assertThat(admitted()).containsExactly("filler");
+    bound("hurried", RunBound.of(Duration.ofHours(1)));
+    scheduler.submit("hurried", "q", 2, 100, 3);
+    assertThat(admitted()).isEmpty();
+    scheduler.passed(Duration.ofSeconds(40));
+    scheduler.finish("bounded");
+    assertThat(admitted()).containsExactly("hurried");
+    scheduler.passed(Duration.ofSeconds(120));
+    scheduler.finish("hurried");
+    assertThat(admitted()).containsExactly("head");
+    assertThat(events)
+        .extracting(BackfillEvent::kind)
+        .contains(BackfillEvent.Kind.BACKFILLED, BackfillEvent.Kind.MOVED, BackfillEvent.Kind.LATE);
+  }
+
+  @Test
   void aRunBeyondItsBoundMakesThePlanLateAndIsNamed() {
     strict(1, UnknownRunTime.REFUSE, SchedulerFixture.quota("f", 10));
     submit("runs", 6, 0, Duration.ofHours(1));
