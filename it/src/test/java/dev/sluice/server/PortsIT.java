@@ -27,9 +27,12 @@ import javax.net.ssl.TrustManager;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 
 /** The ports of an operator, and clients who want them for themselves. */
 @ControlPlaneTest(exclusive = true, controllers = false)
+@Execution(ExecutionMode.SAME_THREAD) // one operator at a time
 @Tag(BuildBreadth.NIGHTLY)
 class PortsIT {
 
