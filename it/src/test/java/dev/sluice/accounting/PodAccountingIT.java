@@ -36,7 +36,11 @@ import org.junit.jupiter.api.Test;
  * Workloads, so that what is behind them is seen.
  */
 @OperatorTest(
-    configuration = "integrations: {frameworks: [batch/job, pod, jobset.x-k8s.io/jobset]}")
+    configuration =
+        """
+        integrations: {frameworks: [batch/job, pod, jobset.x-k8s.io/jobset]}
+        eviction: {podTimeout: 5s}
+        """)
 @Tag(BuildBreadth.NIGHTLY)
 class PodAccountingIT {
 
@@ -310,6 +314,28 @@ class PodAccountingIT {
 
       node.endPods();
       api.awaitCondition(QueuedJobs.WORKLOAD, next, "Admitted", "True");
+    }
+  }
+
+  @Test
+  void podsOfAnEvictedWorkloadMayNotTakeADayToEnd() {
+    api.givenQueues(2);
+    try (SilentNode node = new SilentNode(cluster, "pool: spot")) {
+      assertThat(node).isNotNull();
+      submit("stubborn", 2, "", onTheSilentNode());
+      awaitBound(2);
+
+      api.patch(
+          QueuedJobs.WORKLOAD, api.workloadOf(JOB, "stubborn"), "{'spec': {'active': false}}");
+      await("pods terminate soon")
+          .atMost(LIMIT)
+          .untilAsserted(
+              () ->
+                  assertThat(bound())
+                      .hasSize(2)
+                      .allMatch(
+                          pod ->
+                              pod.at("/metadata/deletionGracePeriodSeconds").asInt(86400) <= 30));
     }
   }
 

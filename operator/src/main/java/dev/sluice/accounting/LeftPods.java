@@ -92,7 +92,7 @@ record LeftPods(List<CachedWorkload> ended, Optional<Instant> evictedAt, Duratio
   /** What the events say. */
   String message() {
     return evictedAt.isPresent()
-        ? "the Workload of the pod was evicted more than %s ago".formatted(limit)
+        ? "the Workload of the pod was evicted more than %d s ago".formatted(limit.toSeconds())
         : "the pod runs although its job doesn't exist any more";
   }
 }

@@ -263,18 +263,19 @@ public final class PodAccountant implements AutoCloseable {
       left.remove(account);
       return Optional.empty();
     }
-    Suspicion known = left.computeIfAbsent(account, any -> Suspicion.at(now));
-    known.has(pods, now);
-    LeftPods of = found.get();
-    Optional<Duration> whileAwaited = outlast(account, of, known.since(), now);
-    Optional<Duration> untilDue = stopLeft(account, of, pods, now);
+    Suspicion suspicion = left.computeIfAbsent(account, any -> Suspicion.at(now));
+    suspicion.has(pods, now);
+    LeftPods leftPods = found.get();
+    Optional<Duration> whileAwaited = outlast(account, leftPods, suspicion.since(), now);
+    Optional<Duration> untilDue = stopLeft(account, leftPods, pods, now);
     return Stream.concat(whileAwaited.stream(), untilDue.stream()).min(Duration::compareTo);
   }
 
   /** After a while nobody waits for pods of a Workload that has ended. */
-  private Optional<Duration> outlast(Account account, LeftPods of, Instant since, Instant now) {
+  private Optional<Duration> outlast(
+      Account account, LeftPods leftPods, Instant since, Instant now) {
     Instant due = since.plus(AWAITED);
-    if (of.ended().isEmpty()) {
+    if (leftPods.ended().isEmpty()) {
       return Optional.empty();
     }
     if (now.isBefore(due)) {
@@ -285,20 +286,23 @@ public final class PodAccountant implements AutoCloseable {
   }
 
   private Optional<Duration> stopLeft(
-      Account account, LeftPods of, List<PodRecord> pods, Instant now) throws InterruptedException {
-    Suspicion known = left.getOrDefault(account, Suspicion.at(now));
+      Account account, LeftPods leftPods, List<PodRecord> pods, Instant now)
+      throws InterruptedException {
+    Suspicion suspicion = left.getOrDefault(account, Suspicion.at(now));
     List<PodRecord> own =
         pods.stream().filter(pod -> !accounts.isChargedElsewhere(pod, account)).toList();
-    List<PodRecord> due = of.due(own, known::since, now);
+    List<PodRecord> due = leftPods.due(own, suspicion::since, now);
     if (due.isEmpty()) {
-      return of.next(own, known::since).map(next -> until(now, next));
+      return leftPods.next(own, suspicion::since).map(next -> until(now, next));
     }
-    if (!of.isLeft(dependencies.jobs())) {
+    if (!leftPods.isLeft(dependencies.jobs())) {
       return Optional.empty();
     }
     List<PodRecord> living = dependencies.freshPods().living(account.namespace()).of(due);
-    if (LeftPods.of(account, accounts, dependencies).filter(of::equals).isPresent()) {
-      dependencies.stopper().stop(of.due(living, known::since, now), of.cause(), of.message());
+    if (LeftPods.of(account, accounts, dependencies).filter(leftPods::equals).isPresent()) {
+      dependencies
+          .stopper()
+          .stop(leftPods.due(living, suspicion::since, now), leftPods.cause(), leftPods.message());
     }
     return Optional.of(AGAIN);
   }

@@ -228,10 +228,16 @@ public final class PodAccounts implements WorkloadListener {
     return !workload.coOwners().stream().allMatch(Owner::isPod);
   }
 
-  /** The accounts of all Workloads. */
+  /** The accounts of all Workloads, also of those that were deleted while pods of them run. */
   public Set<Account> all() {
-    Set<Account> all = new LinkedHashSet<>();
+    Set<Account> all = new LinkedHashSet<>(beyondReach.keySet());
     workloads.all().forEach(workload -> all.add(accountOf(workload)));
+    lock.lock();
+    try {
+      all.addAll(held.keySet());
+    } finally {
+      lock.unlock();
+    }
     return all;
   }
 

@@ -362,8 +362,10 @@ class PodAccountsTest {
     accounts.changed(before, null);
     accounts.verified(account);
     assertThat(accounts.isHeld(before.id())).isTrue();
+    assertThat(accounts.all()).as("who begins to lead looks at it").containsExactly(account);
     accounts.records().gone(uid(1));
     assertThat(accounts.settle(account)).containsExactly(before.id());
+    assertThat(accounts.all()).isEmpty();
   }
 
   @Test
