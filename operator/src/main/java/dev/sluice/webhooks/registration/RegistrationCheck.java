@@ -28,6 +28,9 @@ public final class RegistrationCheck {
 
   private static final String FAIL = "Fail";
 
+  private static final Set<String> WITHOUT_EFFECT =
+      Set.of(WebhookConfigurations.NOT_THE_OPERATOR, WebhookConfigurations.MORE_THAN_ITS_END);
+
   /** Paths of webhooks about pods besides those that are jobs. */
   private static final List<String> OF_PODS =
       List.of(PodsOfJobsWebhook.PATH, PodGroupMembershipWebhook.PATH);
@@ -236,12 +239,13 @@ public final class RegistrationCheck {
   }
 
   /**
-   * Without the condition about the operator's own writes, which nothing that is held depends on.
+   * Without the conditions about the operator's own writes and about the end of what was deleted,
+   * which nothing that is held depends on.
    */
   private static Set<String> names(List<MatchCondition> conditions) {
     return conditions.stream()
         .map(MatchCondition::getName)
-        .filter(name -> !name.equals(WebhookConfigurations.NOT_THE_OPERATOR))
+        .filter(name -> !WITHOUT_EFFECT.contains(name))
         .collect(Collectors.toSet());
   }
 

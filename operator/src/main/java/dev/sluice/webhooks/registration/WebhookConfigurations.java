@@ -27,6 +27,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /** Builds the webhook configurations, for {@code --install} and for the shipped manifests. */
@@ -42,6 +43,12 @@ public final class WebhookConfigurations {
 
   /** Name of the condition that leaves out the operator's own writes. */
   static final String NOT_THE_OPERATOR = "not-the-operator";
+
+  /**
+   * Name of the condition that leaves out the end of what was deleted: nothing that is judged
+   * changes then, and garbage collection goes on while no operator answers.
+   */
+  static final String MORE_THAN_ITS_END = "more-than-its-end";
 
   /** Timeout of webhooks that only set defaults and whose failure is ignored. */
   private static final int SHORT_TIMEOUT_SECONDS = 5;
@@ -73,7 +80,8 @@ public final class WebhookConfigurations {
         continue;
       }
       if (kind.isOwn() || isAskedAboutAlways(kind)) {
-        List<MatchCondition> conditions = conditions(kind, WorkloadMatchConditions.mutating());
+        List<MatchCondition> conditions =
+            unlessItEnds(kind, conditions(kind, WorkloadMatchConditions.mutating()));
         webhooks.add(mutating(kind, name("m", kind, ""), FAIL, conditions));
         continue;
       }
@@ -83,7 +91,7 @@ public final class WebhookConfigurations {
               kind,
               name("m", kind, ""),
               policy(kind),
-              List.of(condition(JobMatchConditions.REQUESTS_QUEUEING, asks))));
+              unlessItEnds(kind, List.of(condition(JobMatchConditions.REQUESTS_QUEUEING, asks)))));
       if (registration.isOn(kind)) {
         webhooks.add(
             mutating(
@@ -242,6 +250,17 @@ public final class WebhookConfigurations {
     return conditions;
   }
 
+  /** Those of a mutating webhook, which is asked at updates of few kinds. */
+  private static List<MatchCondition> unlessItEnds(
+      WebhookKind kind, List<MatchCondition> conditions) {
+    return kind.isOwn() || !kind.mutating().contains("UPDATE")
+        ? conditions
+        : Stream.concat(
+                conditions.stream(),
+                Stream.of(condition(MORE_THAN_ITS_END, JobMatchConditions.MORE_THAN_FINALIZERS)))
+            .toList();
+  }
+
   /** The match conditions of the validating webhook of a kind of job. */
   private List<MatchCondition> ofJobs(WebhookKind kind) {
     List<MatchCondition> conditions = new ArrayList<>();
@@ -252,6 +271,7 @@ public final class WebhookConfigurations {
     if (!isAskedAboutAlways(kind)) {
       conditions.add(condition("speaks-to-us", JobMatchConditions.usesOurKeys(kind)));
     }
+    conditions.add(condition(MORE_THAN_ITS_END, JobMatchConditions.MORE_THAN_FINALIZERS));
     return conditions;
   }
 
@@ -397,6 +417,13 @@ public final class WebhookConfigurations {
 
     /** Name of the condition that a job requests queueing. */
     static final String REQUESTS_QUEUEING = "names-a-queue";
+
+    /** Whatever is judged of a job is in its spec, or in one of these fields of its metadata. */
+    static final String MORE_THAN_FINALIZERS =
+        "oldObject == null || !has(object.metadata.deletionTimestamp)"
+            + " || object.?spec != oldObject.?spec"
+            + " || ['labels', 'annotations', 'ownerReferences'].exists(f,"
+            + " object.metadata[?f] != oldObject.metadata[?f])";
 
     private static final String NAMES_A_QUEUE =
         hasLabel("object", KueueConstants.QUEUE_NAME)

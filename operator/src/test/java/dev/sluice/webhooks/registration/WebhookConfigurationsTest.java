@@ -102,7 +102,35 @@ class WebhookConfigurationsTest {
                 .getWebhooks())
         .filteredOn(it -> it.getNamespaceSelector() != null)
         .isNotEmpty()
-        .allSatisfy(it -> assertThat(it.getMatchConditions()).hasSize(1));
+        .allSatisfy(
+            it ->
+                assertThat(it.getMatchConditions())
+                    .extracting(MatchCondition::getName)
+                    .containsExactly("not-the-operator", "more-than-its-end"));
+  }
+
+  /** Garbage collection goes on while no operator answers. */
+  @Test
+  void nobodyIsAskedAboutTheEndOfAJob() {
+    WebhookConfigurations shipped = new WebhookConfigurations(SHIPPED);
+    assertThat(shipped.validating().getWebhooks())
+        .filteredOn(it -> it.getNamespaceSelector() != null)
+        .isNotEmpty()
+        .allSatisfy(
+            it ->
+                assertThat(it.getMatchConditions())
+                    .extracting(MatchCondition::getName)
+                    .contains("more-than-its-end"));
+    assertThat(shipped.mutating().getWebhooks())
+        .filteredOn(it -> it.getFailurePolicy().equals("Fail"))
+        .filteredOn(it -> it.getNamespaceSelector() != null)
+        .filteredOn(it -> it.getRules().getFirst().getOperations().contains("UPDATE"))
+        .isNotEmpty()
+        .allSatisfy(
+            it ->
+                assertThat(it.getMatchConditions())
+                    .extracting(MatchCondition::getName)
+                    .contains("more-than-its-end"));
   }
 
   /** What it fills in is needed: the queue that it writes must get into the templates, too. */
