@@ -56,7 +56,7 @@ public final class ReservationStatus {
                 before,
                 "Active",
                 faults.isEmpty(),
-                faults.isEmpty() ? "Counting" : occurrences.isEmpty() ? "Invalid" : "Missing",
+                faults.isEmpty() ? "Counting" : "Invalid",
                 message,
                 now));
     return status;
