@@ -58,7 +58,6 @@ class NotEvictablePolicyTest {
         Arguments.of("pods late", workload().admitted(), OPEN),
         Arguments.of("time over", ready().spec("maximumExecutionTimeSeconds: 60"), OPEN),
         Arguments.of("check asks for another try", ready().status(RETRY), OPEN),
-        Arguments.of("check rejects", ready().status(REJECTED), OPEN),
         Arguments.of(
             "to be deactivated",
             ready().condition("DeactivationTarget", "True", "AdmissionCheck", "m"),
@@ -71,6 +70,25 @@ class NotEvictablePolicyTest {
   void oneThatRunsIsLeftAlone(String cause, GivenWorkload workload, QueueLookup queues) {
     assertThat(decide(workload, queues, LIMITS).action()).as("if somebody stopped it").isPresent();
     assertThat(decide(workload, queues, NOBODY_STOPS)).isEqualTo(LifecycleAction.NOTHING);
+  }
+
+  /** Whoever waits for it learns why it will not go on, once. */
+  @Test
+  void oneThatACheckRejectsIsToldAndRunsOn() {
+    LifecycleAction action = decide(ready().status(REJECTED), OPEN, NOBODY_STOPS);
+    PatchStatus patchStatus = (PatchStatus) action.action().orElseThrow();
+    assertThat(patchStatus.status().has("admission")).isFalse();
+    assertThat(patchStatus.eventSpec())
+        .extracting(LifecycleAction.EventSpec::reason)
+        .containsExactly("AdmissionCheckRejected");
+    assertThat(
+            decide(
+                ready()
+                    .status(REJECTED)
+                    .condition("DeactivationTarget", "True", "AdmissionCheck", "m"),
+                OPEN,
+                NOBODY_STOPS))
+        .isEqualTo(LifecycleAction.NOTHING);
   }
 
   private static List<String> conditions(LifecycleAction action) {

@@ -11,6 +11,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.TreeMap;
 import org.junit.jupiter.api.Test;
@@ -236,7 +237,8 @@ class WorkloadPlacementTest {
         "b",
         new Copy(Optional.empty(), Optional.empty(), Optional.of(NOW), Difference.OTHER_WORKLOAD));
     assertThat(plan(waiting()).placementActions()).isEqualTo(othersAreAsked("b"));
-    assertThat(workerStates.get("b").copy().orElseThrow().mayRun()).isFalse();
+    assertThat(Objects.requireNonNull(workerStates.get("b")).copy().orElseThrow().mayRun())
+        .isFalse();
   }
 
   @Test
