@@ -94,7 +94,8 @@ kind: Configuration
 {{- if gt (int .Values.replicas) 1 -}}
 {{- fail (printf "config.leaderElection.leaderElect is false and replicas is %d: without an election each replica would admit jobs by itself; set replicas to 1" (int .Values.replicas)) -}}
 {{- end -}}
-{{- if ne (dig "type" "Recreate" (.Values.controllerManager.strategy | default dict)) "Recreate" -}}
+{{- $strategy := .Values.controllerManager.strategy | default dict -}}
+{{- if and $strategy (ne (dig "type" "" $strategy) "Recreate") -}}
 {{- fail "config.leaderElection.leaderElect is false: controllerManager.strategy.type has to be Recreate, or two operators would admit jobs during a rollout" -}}
 {{- end -}}
 {{- end -}}

@@ -33,7 +33,7 @@ final class ReferencePromises {
    * @param without the first that isn't planned for lack of a time
    * @param waiting who waits in the queue
    * @param quota what the queue has of each pair, and what it can have with all that it can borrow
-   * @param heldBack who would start earlier but for what is kept for others
+   * @param heldBack who is planned for the end of what is kept for others, or behind such a one
    * @param beyondBound whether a run of its tree goes on beyond its bound
    * @param lent whether other queues have quota of this one at any time
    * @param running who has quota of its tree
@@ -178,9 +178,8 @@ final class ReferencePromises {
     if (!others.isEmpty() || before.overtaken.contains(start.id())) {
       return LateCause.HIGHER_PRIORITY;
     }
-    if (look.heldBack().contains(start.id())
-        || before.quota.keySet().stream()
-            .anyMatch(pair -> isLess(amounts(look.quota(), pair), amounts(before.quota, pair)))) {
+    if (before.quota.keySet().stream()
+        .anyMatch(pair -> isLess(amounts(look.quota(), pair), amounts(before.quota, pair)))) {
       return LateCause.QUOTA_REDUCED;
     }
     if (look.beyondBound()
@@ -189,7 +188,10 @@ final class ReferencePromises {
                 uid -> isLater(bound(before.bounds, uid), bound(look.bounds(), uid), unknown))) {
       return LateCause.RUN_BEYOND_BOUND;
     }
-    return look.lent() ? LateCause.QUOTA_LENT : LateCause.OTHER;
+    if (look.lent()) {
+      return LateCause.QUOTA_LENT;
+    }
+    return look.heldBack().contains(start.id()) ? LateCause.QUOTA_REDUCED : LateCause.OTHER;
   }
 
   private static List<Long> amounts(Map<FlavorResource, List<Long>> quota, FlavorResource pair) {

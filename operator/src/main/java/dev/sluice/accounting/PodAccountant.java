@@ -65,7 +65,7 @@ public final class PodAccountant implements AutoCloseable {
   private final WorkQueue<Account> queue;
   private final Map<Account, Suspicion> suspects = new ConcurrentHashMap<>();
 
-  /** Accounts whose pods nobody may stop, whether or not they exceed. */
+  /** Accounts whose pods perhaps nobody else stops, whether or not they exceed. */
   private final Map<Account, Suspicion> left = new ConcurrentHashMap<>();
 
   /** Since when pods of an account that may exist are waited for. */
@@ -247,8 +247,9 @@ public final class PodAccountant implements AutoCloseable {
       return Optional.empty();
     }
     Instant now = dependencies.clock().instant();
-    Optional<Duration> ofLeft = stopLeft(account, pods, now);
+    // first, since it asks nobody whether a job exists
     Optional<Duration> ofExcess = stopExcess(account, pods, now);
+    Optional<Duration> ofLeft = stopLeft(account, pods, now);
     return Stream.concat(ofLeft.stream(), ofExcess.stream()).min(Duration::compareTo);
   }
 
@@ -267,7 +268,7 @@ public final class PodAccountant implements AutoCloseable {
     suspicion.has(pods, now);
     LeftPods leftPods = found.get();
     Optional<Duration> whileAwaited = outlast(account, leftPods, suspicion.since(), now);
-    Optional<Duration> untilDue = stopLeft(account, leftPods, pods, now);
+    Optional<Duration> untilDue = stopDue(account, leftPods, pods, now);
     return Stream.concat(whileAwaited.stream(), untilDue.stream()).min(Duration::compareTo);
   }
 
@@ -285,7 +286,7 @@ public final class PodAccountant implements AutoCloseable {
     return Optional.empty();
   }
 
-  private Optional<Duration> stopLeft(
+  private Optional<Duration> stopDue(
       Account account, LeftPods leftPods, List<PodRecord> pods, Instant now)
       throws InterruptedException {
     Suspicion suspicion = left.getOrDefault(account, Suspicion.at(now));

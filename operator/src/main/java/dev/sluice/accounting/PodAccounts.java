@@ -284,6 +284,8 @@ public final class PodAccounts implements WorkloadListener {
     return records.below(roots).stream()
         .filter(pod -> pod.namespace().equals(account.namespace()))
         .filter(PodRecord::runs)
+        // somebody's copy of a pod of a job that goes on is none of the job's
+        .filter(pod -> !pod.isOnlyLabelled() || reserving(account).isEmpty())
         .toList();
   }
 
@@ -316,8 +318,9 @@ public final class PodAccounts implements WorkloadListener {
 
   /** Whether another account has quota for a pod: a later job has adopted it. */
   boolean isChargedElsewhere(PodRecord pod, Account account) {
-    return accountsOf(pod).stream()
-        .anyMatch(other -> !other.equals(account) && !reserving(other).isEmpty());
+    return !pod.isOnlyLabelled()
+        && accountsOf(pod).stream()
+            .anyMatch(other -> !other.equals(account) && !reserving(other).isEmpty());
   }
 
   /** The same without a Workload that pods may hold; it stays held while this is worked out. */
@@ -438,7 +441,7 @@ public final class PodAccounts implements WorkloadListener {
       charged(before, after)
           .ifPresentOrElse(
               last -> {
-                if (after == null || abandoned(after)) {
+                if (after == null || isAbandoned(after)) {
                   unverified.add(account);
                 }
                 hold(account, last);
@@ -458,7 +461,7 @@ public final class PodAccounts implements WorkloadListener {
   }
 
   /** Whether a Workload has ended because its job is gone, not because the job has ended. */
-  private static boolean abandoned(CachedWorkload workload) {
+  public static boolean isAbandoned(CachedWorkload workload) {
     return workload
         .status()
         .condition("Finished")
@@ -592,11 +595,14 @@ public final class PodAccounts implements WorkloadListener {
    * A job doesn't exist any more that was to be queued. If it never had a Workload, its pods are
    * found by this: somebody may have started it, and deleted it without them. If its Workload has
    * ended before, pods of it may be left.
+   *
+   * @param queued whether it was to be queued itself; it may have been once
    */
-  public void jobEnded(Account account) {
+  public void jobEnded(Account account, boolean queued) {
     if (!heldBy(account).isEmpty()) {
       listener.accept(account);
-    } else if (workloadsOf(account).isEmpty()
+    } else if (queued
+        && workloadsOf(account).isEmpty()
         && beyondReach(account).isEmpty()
         && endedWithoutQuota.putIfAbsent(account, new Remains(Optional.empty())) == null) {
       listener.accept(account);

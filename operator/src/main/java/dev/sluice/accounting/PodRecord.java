@@ -77,6 +77,11 @@ public record PodRecord(
         && owners.stream().allMatch(owner -> owner.kind().equals("ReplicaSet"));
   }
 
+  /** Whether nothing but its labels says whose it is. */
+  boolean isOnlyLabelled() {
+    return owners.isEmpty() && eligibility.leftBy().isPresent();
+  }
+
   /** The UIDs of what controls it, or did so. */
   List<String> parents() {
     return Stream.concat(owners.stream().map(Owner::uid), eligibility.leftBy().stream())

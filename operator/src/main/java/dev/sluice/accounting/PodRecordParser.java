@@ -28,6 +28,9 @@ public final class PodRecordParser {
   /** The grace period of a pod that names none. */
   private static final long DEFAULT_GRACE_SECONDS = 30;
 
+  /** The API server can't tell times after the year 9999. */
+  private static final long LONGEST_GRACE_SECONDS = 10_000L * 366 * 24 * 3_600;
+
   /** The label by which the Job controller tells its pods. */
   private static final String JOB_UID = "batch.kubernetes.io/controller-uid";
 
@@ -156,14 +159,14 @@ public final class PodRecordParser {
         new PodRecord.PodEligibility(
             !gates.isEmpty(),
             held,
-            spec.path("terminationGracePeriodSeconds").asLong(DEFAULT_GRACE_SECONDS),
+            grace(spec.path("terminationGracePeriodSeconds"), DEFAULT_GRACE_SECONDS),
             leftBy(metadata)));
   }
 
   /**
    * The garbage collector takes the reference off that a pod has to a job which is deleted without
    * its pods. A label of the Job controller is left. It counts beside the label that a pod gets
-   * when its Workload is admitted, and only to find a charge, never to be spared.
+   * when its Workload is admitted, and only for a job that has ended.
    */
   private static Optional<String> leftBy(JsonNode metadata) {
     JsonNode labels = metadata.path("labels");
@@ -172,11 +175,16 @@ public final class PodRecordParser {
         : Optional.empty();
   }
 
+  /** Nobody sets a bound to what a pod may say; with this one can still reckon. */
+  private static long grace(JsonNode seconds, long otherwise) {
+    return Math.clamp(seconds.asLong(otherwise), 0, LONGEST_GRACE_SECONDS);
+  }
+
   private static Optional<PodRecord.Deletion> deletion(JsonNode metadata) {
     if (!metadata.hasNonNull("deletionTimestamp")) {
       return Optional.empty();
     }
-    long grace = metadata.path("deletionGracePeriodSeconds").asLong(0);
+    long grace = grace(metadata.path("deletionGracePeriodSeconds"), 0);
     Instant due = JsonFields.time(metadata.path("deletionTimestamp")).orElse(Instant.EPOCH);
     return Optional.of(new PodRecord.Deletion(due, grace));
   }

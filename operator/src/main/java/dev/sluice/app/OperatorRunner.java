@@ -25,11 +25,13 @@ import java.time.Duration;
 import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
+import java.util.stream.Stream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import sun.misc.Signal;
@@ -312,7 +314,11 @@ public final class OperatorRunner {
   }
 
   private static String hostName() {
-    String name = System.getenv("HOSTNAME");
-    return name == null || name.isEmpty() ? "sluice" : name;
+    // the host's name is the node's where the pod uses its network
+    return Stream.of("POD_NAME", "HOSTNAME")
+        .map(name -> Objects.requireNonNullElse(System.getenv(name), ""))
+        .filter(name -> !name.isEmpty())
+        .findFirst()
+        .orElse("sluice");
   }
 }

@@ -90,6 +90,9 @@ public final class Ledger implements WorkloadListener, AutoCloseable {
   /** Prices that the leader saw and hasn't written, the earliest first. */
   private final Queue<PricesAt> changedPrices = new ConcurrentLinkedQueue<>();
 
+  /** The last of them, whether or not it was written. */
+  private Map<FlavorResource, BigDecimal> latestPrices = Map.of();
+
   private final Thread thread;
   private final Instant startedAt;
   private final long startedNanos = System.nanoTime();
@@ -579,8 +582,16 @@ public final class Ledger implements WorkloadListener, AutoCloseable {
 
   /** Lets prices that changed count from now on. */
   public void pricesChanged() {
-    presentPrices().ifPresentOrElse(changedPrices::add, () -> unpriced.set(true));
+    presentPrices().ifPresentOrElse(this::remember, () -> unpriced.set(true));
     LockSupport.unpark(thread);
+  }
+
+  /** Most changes of a flavor are none of its prices. */
+  private synchronized void remember(PricesAt pricesAt) {
+    if (!pricesAt.prices().equals(latestPrices)) {
+      latestPrices = pricesAt.prices();
+      changedPrices.add(pricesAt);
+    }
   }
 
   /** Writes what waits, if that takes no longer than the limit; then writes nothing more. */

@@ -452,6 +452,24 @@ class PodAccountantTest {
     assertThat(deleted()).containsExactly("p1", "p3");
   }
 
+  /** Nobody sets a bound to the grace period of a pod. */
+  @Test
+  void aPodThatAsksForMoreTimeThanThereIsIsStopped() throws Exception {
+    CachedWorkload evicted =
+        workloadOf(job()).admitted("spot").evicted("Preempted", "by another").get();
+    become(evicted);
+    now = evicted.status().condition("Evicted").orElseThrow().lastTransitionTime();
+    exists(
+        1,
+        GivenJob.UID,
+        ", 'deletionTimestamp': '%s', 'deletionGracePeriodSeconds': %d"
+            .formatted(now, Long.MAX_VALUE));
+    accounts.records().seen(parser.of(JSON.readTree(stored.get(new UUID(7, 1)))));
+    accountant.changed(ACCOUNT);
+    after(LIMIT);
+    assertThat(deleted()).containsExactly("p1");
+  }
+
   @Test
   void podsOfAWorkloadThatIsNotEvictedMayTakeAsLongAsTheyLike() throws Exception {
     become(workloadOf(job()).admitted("spot").get());

@@ -418,7 +418,7 @@ class PodAccountsTest {
     accounts.records().seen(pod(1));
     assertThat(accounts.accountsOf(pod(1))).isEmpty();
 
-    accounts.jobEnded(account);
+    accounts.jobEnded(account, true);
     assertThat(changed).containsExactly(account);
     accounts.settle(account);
     assertThat(find().excess()).isEqualTo("pods: 1 of 0");
@@ -434,7 +434,7 @@ class PodAccountsTest {
   void aJobThatHasAWorkloadIsRememberedByThat() {
     admitted();
     accounts.records().seen(pod(1));
-    accounts.jobEnded(account);
+    accounts.jobEnded(account, true);
     accounts.settle(account);
     assertThat(accounts.beyondReach(account)).isEmpty();
   }
@@ -476,6 +476,23 @@ class PodAccountsTest {
 
     accounts.records().gone(uid(1));
     assertThat(accounts.settle(account)).containsExactly(orphan.id());
+  }
+
+  /** A copy for debugging keeps the labels, and isn't the job's. */
+  @Test
+  void aPodThatOnlyItsLabelsGiveToAJobIsNotCountedWhileThatHasQuota() {
+    admitted();
+    accounts.records().seen(pod(1));
+    accounts
+        .records()
+        .seen(
+            pod(
+                2,
+                "",
+                "1",
+                "labels: {kueue.x-k8s.io/podset: main, batch.kubernetes.io/controller-uid: %s}"
+                    .formatted(ROOT)));
+    assertThat(accounts.podsOf(account)).extracting(PodRecord::name).containsExactly("p1");
   }
 
   /** Who runs a pod may write its labels. */

@@ -255,6 +255,8 @@ class LedgerTest {
       now = T0.plusSeconds(10);
       prices = Optional.of(Map.of(new FlavorResource("spot", "cpu"), new BigDecimal("0.0036")));
       ledger.pricesChanged();
+      now = T0.plusSeconds(20);
+      ledger.pricesChanged(); // something else of a flavor
       now = T0.plusSeconds(110);
       prices = Optional.of(Map.of());
       ledger.pricesChanged();

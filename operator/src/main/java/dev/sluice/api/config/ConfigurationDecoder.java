@@ -268,7 +268,7 @@ final class ConfigurationDecoder {
   }
 
   private static Duration podTimeout(ObjectFieldReader fields) {
-    return fields.done(fields.duration("podTimeout", Duration.ofMinutes(10), Duration.ZERO));
+    return fields.done(fields.duration("podTimeout", Duration.ofHours(1), Duration.ZERO));
   }
 
   private RunTimes runTimes(ObjectFieldReader fields) {

@@ -320,8 +320,10 @@ public final class AccountingModule implements OperatorModule, WorkloadEventFeed
     }
     if (before != null && (after == null || !after.ref().uid().equals(before.ref().uid()))) {
       boolean itself = before.ref().kind().equals(SinglePod.KIND);
-      if (!itself && resolver.status(before) instanceof ManagementStatus.Own) {
-        accounts.jobEnded(new Account(before.ref().namespace(), before.ref().uid()));
+      if (!itself) {
+        accounts.jobEnded(
+            new Account(before.ref().namespace(), before.ref().uid()),
+            resolver.status(before) instanceof ManagementStatus.Own);
       }
       accounts.records().ownerGone(before.ref().uid());
     }
@@ -362,7 +364,12 @@ public final class AccountingModule implements OperatorModule, WorkloadEventFeed
       if (!attended.test(workload) || GroupWorkloads.isMarked(workload) || links.isEmpty()) {
         return false;
       }
-      for (Owner owner : workload.owners().toList()) {
+      List<Owner> owners = workload.owners().toList();
+      // The garbage collector takes the references off where a job is deleted without its pods.
+      if (owners.isEmpty() && !PodAccounts.isAbandoned(workload)) {
+        return false;
+      }
+      for (Owner owner : owners) {
         if (attended.isExternal(owner) || links.get().mayExist(workload.id().namespace(), owner)) {
           return false;
         }

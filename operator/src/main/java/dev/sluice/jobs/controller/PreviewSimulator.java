@@ -5,6 +5,7 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.sluice.api.json.JsonMappers;
 import dev.sluice.core.model.SchedulerEvent;
 import dev.sluice.forecast.feed.WorkloadSimulator;
+import dev.sluice.forecast.simulate.Feasibility;
 import dev.sluice.jobs.controller.WorkloadPreview.Preview;
 import dev.sluice.jobs.kind.JobKind;
 import dev.sluice.workload.record.CachedWorkload;
@@ -65,7 +66,11 @@ public final class PreviewSimulator implements JobSimulator {
             .<Answer>map(
                 result ->
                     new Answer.Simulated(
-                        result, note, workers.apply(result.pendingReport().clusterQueue())))
+                        result,
+                        note,
+                        result.feasibility() == Feasibility.NEVER
+                            ? Workers.NONE
+                            : workers.apply(result.pendingReport().clusterQueue())))
             .orElseGet(Answer.Busy::new)
         : new Answer.NotQueued("it is not queued: it is held by an admission gate");
   }

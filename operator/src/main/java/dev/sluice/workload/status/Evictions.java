@@ -64,18 +64,20 @@ public final class Evictions {
         .ifPresent(gates -> status.set("preemptionGates", PreemptionGates.json(gates)));
     String cluster = workload.status().remotePlacement().cluster();
     if (!cluster.isEmpty()) {
-      patch.condition(FROM_CLUSTER, true, "SentBack", cluster);
+      // made anew: its time is that of the last time
+      patch.without(FROM_CLUSTER).condition(FROM_CLUSTER, true, "SentBack", cluster);
     }
     status.putNull("clusterName").putNull("nominatedClusterNames").putNull("unhealthyNodes");
     resetChecks(status, workload, now);
   }
 
   /**
-   * The last worker cluster that a Workload was sent back from; empty if it never ran in one. Its
-   * job may still run there if that cluster can't be reached since.
+   * The last worker cluster that a Workload was sent back from, as the message of a condition since
+   * then; empty if it never ran in one. Its job may still run there if that cluster can't be
+   * reached since.
    */
-  public static Optional<String> lastCluster(CachedWorkload workload) {
-    return workload.status().trueCondition(FROM_CLUSTER).map(CachedWorkload.Condition::message);
+  public static Optional<Condition> lastCluster(CachedWorkload workload) {
+    return workload.status().trueCondition(FROM_CLUSTER);
   }
 
   /** The reason of the condition Evicted, such as DeactivatedDueToMaximumExecutionTimeExceeded. */

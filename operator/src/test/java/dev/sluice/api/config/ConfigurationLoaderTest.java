@@ -995,8 +995,8 @@ class ConfigurationLoaderTest {
   }
 
   @Test
-  void podsOfAnEvictedWorkloadHaveTenMinutesUnlessTheFileSaysOtherwise() throws Exception {
-    assertThat(load("namespace: a").evictionPodTimeout()).isEqualTo(Duration.ofMinutes(10));
+  void podsOfAnEvictedWorkloadHaveAnHourUnlessTheFileSaysOtherwise() throws Exception {
+    assertThat(load("namespace: a").evictionPodTimeout()).isEqualTo(Duration.ofHours(1));
     Configuration configured = load("eviction: {podTimeout: 90s}");
     assertThat(configured.evictionPodTimeout()).isEqualTo(Duration.ofSeconds(90));
     assertThat(

@@ -8,6 +8,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.sluice.workload.lifecycle.LifecycleAction.EventSpec;
 import dev.sluice.workload.lifecycle.LifecycleAction.PatchStatus;
+import dev.sluice.workload.record.CachedWorkload;
 import dev.sluice.workload.status.Evictions;
 import dev.sluice.workload.status.IdleSpreading;
 import java.time.Instant;
@@ -130,9 +131,10 @@ class LifecyclePolicyTest {
         .isEqualTo("absent");
     assertThat(
             Evictions.lastCluster(
-                workload()
-                    .condition("sluice.dev/EvictedFromCluster", "True", "SentBack", "remote")
-                    .get()))
+                    workload()
+                        .condition("sluice.dev/EvictedFromCluster", "True", "SentBack", "remote")
+                        .get())
+                .map(CachedWorkload.Condition::message))
         .contains("remote");
     assertThat(Evictions.lastCluster(workload().get())).isEmpty();
   }

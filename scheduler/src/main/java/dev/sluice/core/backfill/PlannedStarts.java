@@ -403,7 +403,8 @@ public final class PlannedStarts {
    * @param without the first Workload for which there is no time, so that those behind it have none
    *     either; empty if there is none
    * @param quotas what the queue has of each of its pairs
-   * @param heldBackIds those that would start earlier but for what is kept for others
+   * @param heldBackIds those that are planned for the end of what is kept for others, or behind one
+   *     that is
    * @param beyondBound whether a run went on beyond its bound; asked for if a start moves
    * @param lent whether other queues hold quota of the queue; asked for if a start moves
    */
@@ -508,14 +509,16 @@ public final class PlannedStarts {
     if (before.overtakenIds().contains(start.id()) || !aheadBefore.containsAll(ahead)) {
       return LateCause.HIGHER_PRIORITY;
     }
-    if (isAnyLess(evidence.quotas(), before.quotas())
-        || evidence.heldBackIds().contains(start.id())) {
+    if (isAnyLess(evidence.quotas(), before.quotas())) {
       return LateCause.QUOTA_REDUCED;
     }
     if (evidence.beyondBound().getAsBoolean()) {
       return LateCause.RUN_BEYOND_BOUND;
     }
-    return evidence.lent().getAsBoolean() ? LateCause.QUOTA_LENT : LateCause.OTHER;
+    if (evidence.lent().getAsBoolean()) {
+      return LateCause.QUOTA_LENT;
+    }
+    return evidence.heldBackIds().contains(start.id()) ? LateCause.QUOTA_REDUCED : LateCause.OTHER;
   }
 
   private static boolean isAnyLess(List<PairQuota> quotas, List<PairQuota> before) {

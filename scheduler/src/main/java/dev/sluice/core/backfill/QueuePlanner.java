@@ -33,6 +33,9 @@ public final class QueuePlanner {
   @FunctionalInterface
   public interface Kept {
 
+    /** Nobody is kept back. */
+    Kept NOTHING = (workload, queue, usage, from) -> 0;
+
     /**
      * Until when a Workload that starts at a time is kept back, in microseconds since the epoch; 0
      * if it isn't.
@@ -182,13 +185,10 @@ public final class QueuePlanner {
   }
 
   private long heldUntil(QueuedWorkload workload, Plan plan) {
-    return kept.until(workload, queue, plan.usage(), plan.at);
+    return kept == Kept.NOTHING ? 0 : kept.until(workload, queue, plan.usage(), plan.at);
   }
 
-  /**
-   * Those that would start earlier if nothing but quota mattered: they are kept back, or planned
-   * behind one that is.
-   */
+  /** Those that are kept back, or planned behind one that is: that may make them later. */
   public Set<WorkloadId> heldBackIds() {
     return heldBackIds;
   }

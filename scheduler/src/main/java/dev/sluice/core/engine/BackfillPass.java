@@ -170,7 +170,7 @@ final class BackfillPass {
             profile,
             specRegistry.flavors,
             workload -> plannedStarts.longest(workload.id().uid(), rules),
-            reservations::keptUntil);
+            reservations.isNear(rootNode) ? reservations::keptUntil : QueuePlanner.Kept.NOTHING);
     Map<WorkloadId, Instant> planned = new LinkedHashMap<>();
     QueuedWorkload next = headWorkload;
     ActiveInOrder inOrder = null;

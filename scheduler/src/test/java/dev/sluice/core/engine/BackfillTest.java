@@ -356,6 +356,20 @@ class BackfillTest {
     assertThat(planned("large").orElseThrow().lateBy()).containsExactly(LateCause.QUOTA_REDUCED);
   }
 
+  /** The head is kept back before and after; what changed is the end of the run. */
+  @Test
+  void aRunBeyondItsBoundIsNamedAlsoBesideWhatIsReserved() {
+    strict(1, UnknownRunTime.REFUSE, SchedulerFixture.quota("f", 10));
+    keepFour();
+    submit("runs", 6, 0, Duration.ofHours(1));
+    submit("large", 10, 1, Duration.ofHours(10));
+    assertThat(admitted()).containsExactly("runs");
+    written("runs");
+    bound("runs", RunBound.of(Duration.ofHours(4)));
+    assertThat(admitted()).isEmpty();
+    assertThat(planned("large").orElseThrow().lateBy()).containsExactly(LateCause.RUN_BEYOND_BOUND);
+  }
+
   @Test
   void aStartIsPlannedBesideWhatIsReservedForOthers() {
     strict(1, UnknownRunTime.REFUSE, SchedulerFixture.quota("f", 10));

@@ -10,15 +10,18 @@ import java.util.Optional;
  * @param connected whether the worker is connected; otherwise the rest is the last known state
  * @param lostSince since when the worker is lost
  * @param copy the remote Workload, if it exists
- * @param mayRun whether the Workload was sent back from here, the worker can't be reached, and it
- *     isn't known that the job has stopped
+ * @param sentBackAt when the Workload was sent back from here, if the worker can't be reached and
+ *     it isn't known that the job has stopped
  */
 public record WorkerState(
-    boolean connected, Optional<Instant> lostSince, Optional<Copy> copy, boolean mayRun) {
+    boolean connected,
+    Optional<Instant> lostSince,
+    Optional<Copy> copy,
+    Optional<Instant> sentBackAt) {
 
   /** Creates the state in a worker that the Workload wasn't sent back from. */
   public WorkerState(boolean connected, Optional<Instant> lostSince, Optional<Copy> copy) {
-    this(connected, lostSince, copy, false);
+    this(connected, lostSince, copy, Optional.empty());
   }
 
   /**

@@ -181,7 +181,9 @@ public record WorkloadPlacement(Dispatcher dispatcher, Duration workerLostTimeou
 
     /**
      * It was sent back while a lost worker ran it, which may not know that yet: until the timeout
-     * nobody else is asked, and its pods don't count as gone.
+     * nobody else is asked, and its pods don't count as gone. Of a worker that this process hasn't
+     * seen the time counts from when the Workload was sent back; while it is connected for the
+     * first time, nobody is withdrawn for it.
      */
     private Optional<PlacementPlan> unsure() {
       if (managerState.check() == Check.READY) {
@@ -189,15 +191,30 @@ public record WorkloadPlacement(Dispatcher dispatcher, Duration workerLostTimeou
       }
       Set<String> others = new TreeSet<>(workerStates.keySet());
       Optional<Instant> end = Optional.empty();
+      boolean connecting = false;
       for (Map.Entry<String, WorkerState> entry : workerStates.entrySet()) {
-        Instant over = lostUntil(entry.getValue());
-        if (entry.getValue().mayRun() && !entry.getValue().connected() && now.isBefore(over)) {
+        WorkerState workerState = entry.getValue();
+        Instant over = unsureUntil(workerState);
+        if (!workerState.connected() && now.isBefore(over)) {
           others.remove(entry.getKey());
+          connecting |= workerState.lostSince().isEmpty();
           end = end.filter(over::isAfter).or(() -> Optional.of(over));
         }
       }
-      return end.map(
-          until -> new PlacementPlan(withdraw(others).placementActions(), Optional.of(until)));
+      List<PlacementAction> withdrawals =
+          connecting ? List.of() : withdraw(others).placementActions();
+      return end.map(until -> new PlacementPlan(withdrawals, Optional.of(until)));
+    }
+
+    private Instant unsureUntil(WorkerState workerState) {
+      return workerState
+          .sentBackAt()
+          .map(
+              sentBackAt ->
+                  workerState.copy().isPresent()
+                      ? lostUntil(workerState)
+                      : sentBackAt.plus(workerLostTimeout))
+          .orElse(Instant.MIN);
     }
 
     private Instant lostUntil(WorkerState workerState) {
@@ -259,9 +276,9 @@ public record WorkloadPlacement(Dispatcher dispatcher, Duration workerLostTimeou
       List<PlacementAction> placementActions = new ArrayList<>();
       for (String cluster : workerStates.keySet()) {
         switch (seen(cluster).map(Copy::difference).orElse(Difference.NONE)) {
-          case NONE -> {}
+          case NONE, OTHER_WORKLOAD -> {} // the latter isn't seen, and withdrawn in any case
           case PATCHABLE -> placementActions.add(new PlacementAction.SyncSpec(cluster));
-          case OTHER, OTHER_WORKLOAD -> placementActions.add(new PlacementAction.Withdraw(cluster));
+          case OTHER -> placementActions.add(new PlacementAction.Withdraw(cluster));
         }
       }
       return placementActions.isEmpty()

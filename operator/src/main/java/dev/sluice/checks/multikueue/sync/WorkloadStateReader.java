@@ -84,7 +84,7 @@ final class WorkloadStateReader {
    */
   Map<String, WorkerState> remotes(RemoteWorkloadContext context, Instant leadingSince) {
     Map<String, WorkerState> result = new LinkedHashMap<>();
-    Optional<String> sentBackFrom = context.workload().flatMap(WorkloadStateReader::sentBackFrom);
+    Optional<SentBack> sentBack = context.workload().flatMap(WorkloadStateReader::sentBack);
     for (Map.Entry<String, Boolean> link : connections.connected().entrySet()) {
       JsonNode object = context.copies().get(link.getKey());
       Optional<WorkerState.Copy> copy =
@@ -99,15 +99,17 @@ final class WorkloadStateReader {
               link.getValue(),
               connections.state(link.getKey()).flatMap(ConnectionState::lostSince),
               copy,
-              sentBackFrom.filter(link.getKey()::equals).isPresent()
-                  && !link.getValue()
-                  && copy.map(WorkerState.Copy::mayRun).orElse(!isListed(link.getKey()))));
+              sentBack
+                  .filter(from -> from.cluster().equals(link.getKey()) && !link.getValue())
+                  .filter(
+                      from -> copy.map(WorkerState.Copy::mayRun).orElse(!isListed(link.getKey())))
+                  .map(SentBack::at)));
     }
     context
         .workload()
         .map(it -> it.status().remotePlacement().cluster())
         .filter(cluster -> !cluster.isEmpty())
-        .or(() -> sentBackFrom)
+        .or(() -> sentBack.map(SentBack::cluster))
         .filter(cluster -> !result.containsKey(cluster))
         .ifPresent(
             cluster ->
@@ -117,16 +119,23 @@ final class WorkloadStateReader {
                         false,
                         Optional.of(connections.forgottenSince(cluster).orElse(leadingSince)),
                         Optional.empty(),
-                        sentBackFrom.isPresent())));
+                        sentBack.map(SentBack::at))));
     return result;
   }
 
-  /** The worker that a Workload was sent back from, unless another one was chosen since. */
-  private static Optional<String> sentBackFrom(CachedWorkload workload) {
+  /** From which worker a Workload was sent back, and when. */
+  private record SentBack(String cluster, Instant at) {}
+
+  /** The last time that a Workload was sent back, unless another worker was chosen since. */
+  private static Optional<SentBack> sentBack(CachedWorkload workload) {
     String cluster = workload.status().remotePlacement().cluster();
     return cluster.isEmpty()
         ? Evictions.lastCluster(workload)
-        : Optional.of(cluster).filter(any -> workload.evicted());
+            .map(from -> new SentBack(from.message(), from.lastTransitionTime()))
+        : workload
+            .status()
+            .trueCondition("Evicted")
+            .map(evicted -> new SentBack(cluster, evicted.lastTransitionTime()));
   }
 
   /** Whether a worker's Workloads were read by this process. */

@@ -506,10 +506,25 @@ class WorkloadPlacementTest {
   /** A process that was just started knows only that it ran there. */
   @Test
   void aWorkerThatWasNeverSeenMayRunIt() {
-    workerStates.put("a", new WorkerState(false, Optional.empty(), Optional.empty(), true));
+    Instant sentBackAt = NOW.minusSeconds(60);
+    workerStates.put(
+        "a", new WorkerState(false, Optional.empty(), Optional.empty(), Optional.of(sentBackAt)));
+    has("b", admitted(1));
 
-    assertThat(plan(waiting()))
-        .isEqualTo(new PlacementPlan(List.of(), Optional.of(NOW.plus(LOST))));
+    PlacementPlan waits = new PlacementPlan(List.of(), Optional.of(sentBackAt.plus(LOST)));
+    assertThat(plan(waiting())).isEqualTo(waits);
+    assertThat(planHere(waiting())).isEqualTo(waits);
+  }
+
+  /** The worker may be gone for good: a restart of the manager doesn't begin the wait anew. */
+  @Test
+  void aWorkerThatWasNeverSeenIsAwaitedOnceForEachTimeThatItIsSentBack() {
+    workerStates.put(
+        "a",
+        new WorkerState(false, Optional.of(NOW), Optional.empty(), Optional.of(NOW.minus(LOST))));
+    has("b", admitted(1));
+
+    assertThat(plan(waiting()).placementActions()).containsExactly(new PlacementAction.Run("b"));
   }
 
   @Test
@@ -527,7 +542,7 @@ class WorkloadPlacementTest {
             false,
             Optional.of(NOW.minus(Duration.ofMinutes(minutesAgo))),
             Optional.of(admitted(60)),
-            true));
+            Optional.of(NOW.minus(Duration.ofMinutes(30)))));
   }
 
   // the manager as its own worker
