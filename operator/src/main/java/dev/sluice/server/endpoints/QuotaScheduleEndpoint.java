@@ -4,24 +4,19 @@ import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.sluice.api.json.JsonMappers;
 import dev.sluice.api.queueing.QuotaSchedule.Interval;
-import dev.sluice.kube.client.ApiErrorText;
 import dev.sluice.server.auth.AccessReviews;
 import dev.sluice.server.auth.RequestBudget;
 import dev.sluice.server.auth.RequestUsers;
 import dev.sluice.server.auth.UserAction;
 import dev.sluice.server.http.HttpHandler;
-import dev.sluice.server.http.OverBudgetException;
 import dev.sluice.server.http.Request;
 import dev.sluice.server.http.Response;
 import dev.sluice.visibility.api.VisibilityApi;
-import io.fabric8.kubernetes.api.model.authentication.UserInfo;
-import io.fabric8.kubernetes.client.KubernetesClientException;
 import java.time.Instant;
 import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import java.util.SortedMap;
 import java.util.function.Supplier;
 import java.util.regex.Matcher;
@@ -52,11 +47,9 @@ public final class QuotaScheduleEndpoint extends PathEndpoint {
   /** What an answer takes until it is sent: a thousand queues with 16 times of 200 bytes. */
   private static final long ANSWER_BYTES = 4L << 20;
 
-  private final RequestUsers users;
-  private final AccessReviews access;
+  private final CallerCheck callerCheck;
   private final Supplier<SortedMap<String, List<Interval>>> schedules;
   private final InstantSource clock;
-  private final RequestBudget requestBudget;
 
   /**
    * Creates the endpoint.
@@ -71,11 +64,11 @@ public final class QuotaScheduleEndpoint extends PathEndpoint {
       InstantSource clock,
       HttpHandler others) {
     super(PATH, others);
-    this.users = users;
-    this.access = access;
     this.schedules = schedules;
     this.clock = clock;
-    this.requestBudget = new RequestBudget("quota schedules", PER_SECOND, BURST, 0, clock);
+    this.callerCheck =
+        new CallerCheck(
+            users, access, new RequestBudget("quota schedules", PER_SECOND, BURST, 0, clock));
   }
 
   @Override
@@ -99,41 +92,17 @@ public final class QuotaScheduleEndpoint extends PathEndpoint {
       return VisibilityEndpoint.failure(
           405, "MethodNotAllowed", "method " + request.method() + " is not allowed, use GET");
     }
-    try {
-      Optional<UserInfo> user = users.of(request);
-      if (user.isEmpty()) {
-        return VisibilityEndpoint.failure(401, "Unauthorized", "Unauthorized");
-      }
-      requestBudget.take(user.get().getUsername());
-      UserAction action =
-          new UserAction.OnResource(
-              "list",
-              VisibilityApi.GROUP,
-              path.group(1),
-              VisibilityApi.QUOTA_SCHEDULES,
-              "",
-              "",
-              "");
-      if (!access.isAllowed(user.get(), action)) {
-        return VisibilityEndpoint.failure(
-            403,
-            "Forbidden",
-            "%1$s.%2$s is forbidden: User \"%3$s\" cannot list resource \"%1$s\" in API group \"%2$s\" at the cluster scope"
-                .formatted(
-                    VisibilityApi.QUOTA_SCHEDULES, VisibilityApi.GROUP, user.get().getUsername()));
-      }
-      return switch (request.parameter("output").orElse("json")) {
-        case "json" -> VisibilityEndpoint.json(200, document(schedules.get()));
-        case "text" -> Response.text(200, lines(schedules.get(), clock.instant()));
-        default -> VisibilityEndpoint.failure(400, "BadRequest", "output: it must be json or text");
-      };
-    } catch (OverBudgetException e) {
-      return VisibilityEndpoint.failure(429, "TooManyRequests", String.valueOf(e.getMessage()))
-          .with(e.response().headers());
-    } catch (KubernetesClientException e) {
-      return VisibilityEndpoint.failure(
-          503, "ServiceUnavailable", "who may ask this can't be found out: " + ApiErrorText.of(e));
-    }
+    return callerCheck.answer(
+        request,
+        new UserAction.OnResource(
+            "list", VisibilityApi.GROUP, path.group(1), VisibilityApi.QUOTA_SCHEDULES, "", "", ""),
+        () ->
+            switch (request.parameter("output").orElse("json")) {
+              case "json" -> VisibilityEndpoint.json(200, document(schedules.get()));
+              case "text" -> Response.text(200, lines(schedules.get(), clock.instant()));
+              default ->
+                  VisibilityEndpoint.failure(400, "BadRequest", "output: it must be json or text");
+            });
   }
 
   private static ObjectNode document(Map<String, List<Interval>> schedules) {

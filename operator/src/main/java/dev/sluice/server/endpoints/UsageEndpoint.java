@@ -1,7 +1,6 @@
 package dev.sluice.server.endpoints;
 
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
-import dev.sluice.kube.client.ApiErrorText;
 import dev.sluice.ledger.Ledger;
 import dev.sluice.ledger.UsageDocument;
 import dev.sluice.ledger.UsageQuery;
@@ -13,12 +12,9 @@ import dev.sluice.server.auth.RequestBudget;
 import dev.sluice.server.auth.RequestUsers;
 import dev.sluice.server.auth.UserAction;
 import dev.sluice.server.http.HttpHandler;
-import dev.sluice.server.http.OverBudgetException;
 import dev.sluice.server.http.Request;
 import dev.sluice.server.http.Response;
 import dev.sluice.visibility.api.VisibilityApi;
-import io.fabric8.kubernetes.api.model.authentication.UserInfo;
-import io.fabric8.kubernetes.client.KubernetesClientException;
 import java.io.IOException;
 import java.sql.SQLException;
 import java.time.DateTimeException;
@@ -56,12 +52,10 @@ public final class UsageEndpoint extends PathEndpoint {
 
   private static final Duration USUAL = Duration.ofDays(30);
 
-  private final RequestUsers users;
-  private final AccessReviews access;
+  private final CallerCheck callerCheck;
   private final Ledger ledger;
   private final Function<String, Optional<CountedUse>> budgets;
   private final InstantSource clock;
-  private final RequestBudget requestBudget;
 
   /**
    * What a Budget counts.
@@ -84,12 +78,10 @@ public final class UsageEndpoint extends PathEndpoint {
       InstantSource clock,
       HttpHandler others) {
     super(PATH, others);
-    this.users = users;
-    this.access = access;
     this.ledger = ledger;
     this.budgets = budgets;
     this.clock = clock;
-    this.requestBudget = new RequestBudget("usage", 2, 10, 0, clock);
+    this.callerCheck = new CallerCheck(users, access, new RequestBudget("usage", 2, 10, 0, clock));
   }
 
   @Override
@@ -115,50 +107,31 @@ public final class UsageEndpoint extends PathEndpoint {
       return VisibilityEndpoint.failure(
           405, "MethodNotAllowed", "method " + request.method() + " is not allowed here");
     }
-    try {
-      Optional<UserInfo> user = users.of(request);
-      if (user.isEmpty()) {
-        return VisibilityEndpoint.failure(401, "Unauthorized", "Unauthorized");
-      }
-      requestBudget.take(user.get().getUsername());
-      UserAction action =
-          new UserAction.OnResource(
-              deletes ? "deletecollection" : "list",
-              VisibilityApi.GROUP,
-              path.group(1),
-              VisibilityApi.USAGE,
-              "",
-              namespace.orElse(""),
-              "");
-      if (!access.isAllowed(user.get(), action)) {
-        return VisibilityEndpoint.failure(
-            403,
-            "Forbidden",
-            "usage.%s is forbidden: User \"%s\" cannot %s resource \"usage\" in API group \"%s\"%s"
-                .formatted(
-                    VisibilityApi.GROUP,
-                    user.get().getUsername(),
-                    action.verb(),
-                    VisibilityApi.GROUP,
-                    namespace
-                        .map(name -> " in the namespace \"" + name + "\"")
-                        .orElse(" at the cluster scope")));
-      }
-      return deletes
-          ? VisibilityEndpoint.json(
-              200,
-              JsonNodeFactory.instance
-                  .objectNode()
-                  .put("deleted", ledger.delete(namespace.orElseThrow())))
-          : usage(request, namespace);
-    } catch (OverBudgetException e) {
-      return VisibilityEndpoint.failure(429, "TooManyRequests", String.valueOf(e.getMessage()))
-          .with(e.response().headers());
-    } catch (KubernetesClientException e) {
-      return unavailable("who may ask this can't be found out: " + ApiErrorText.of(e));
-    } catch (SQLException e) {
-      return unavailable("the ledger can't be asked: " + e.getMessage());
-    }
+    UserAction.OnResource action =
+        new UserAction.OnResource(
+            deletes ? "deletecollection" : "list",
+            VisibilityApi.GROUP,
+            path.group(1),
+            VisibilityApi.USAGE,
+            "",
+            namespace.orElse(""),
+            "");
+    return callerCheck.answer(
+        request,
+        action,
+        () -> {
+          try {
+            return deletes ? deleted(namespace.orElseThrow()) : usage(request, namespace);
+          } catch (SQLException e) {
+            return VisibilityEndpoint.failure(
+                503, "ServiceUnavailable", "the ledger can't be asked: " + e.getMessage());
+          }
+        });
+  }
+
+  private Response deleted(String namespace) throws SQLException {
+    return VisibilityEndpoint.json(
+        200, JsonNodeFactory.instance.objectNode().put("deleted", ledger.delete(namespace)));
   }
 
   private Response usage(Request request, Optional<String> namespace) throws SQLException {
@@ -217,9 +190,5 @@ public final class UsageEndpoint extends PathEndpoint {
             () ->
                 new IllegalArgumentException(
                     "output: \"" + text + "\" is none of table, csv, json, focus, opencost"));
-  }
-
-  private static Response unavailable(String message) {
-    return VisibilityEndpoint.failure(503, "ServiceUnavailable", message);
   }
 }
