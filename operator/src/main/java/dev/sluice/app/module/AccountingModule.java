@@ -365,8 +365,14 @@ public final class AccountingModule implements OperatorModule, WorkloadEventFeed
         return false;
       }
       List<Owner> owners = workload.owners().toList();
-      // The garbage collector takes the references off where a job is deleted without its pods.
-      if (owners.isEmpty() && !PodAccounts.isAbandoned(workload)) {
+      // The garbage collector takes the references off where a job is deleted without its pods; a
+      // Workload that never had any ends in another way.
+      boolean endedByItself =
+          workloads
+              .get(workload.id())
+              .filter(latest -> !PodAccounts.isAbandoned(latest))
+              .isPresent();
+      if (owners.isEmpty() && endedByItself) {
         return false;
       }
       for (Owner owner : owners) {
