@@ -278,7 +278,10 @@ class DashboardPagesIT {
       for (String[] page : pages) {
         browser.evaluate("location.hash = '" + page[1] + "'");
         browser.awaitText(page[2]);
+        // long lists have only the rows that are seen
+        browser.evaluate("document.querySelector('.rows')?.scrollIntoView()");
         browser.await("!document.querySelector('.rows') || document.querySelector('.rows a.row')");
+        browser.evaluate("window.scrollTo(0, 0)");
         for (boolean dark : new boolean[] {false, true}) {
           for (int width : new int[] {1280, 390}) {
             browser.show(width, width == 390 ? 844 : 860, dark);
