@@ -65,12 +65,13 @@ public final class PodRecords {
         return;
       }
       byUid.put(pod.uid(), pod);
+      List<String> parents = pod.parents();
       if (before != null) {
         before.parents().stream()
-            .filter(parent -> !pod.parents().contains(parent))
+            .filter(parent -> !parents.contains(parent))
             .forEach(parent -> dropOwner(parent, pod.uid()));
       }
-      for (String parent : pod.parents()) {
+      for (String parent : parents) {
         byOwner.computeIfAbsent(parent, any -> new LinkedHashMap<>(4)).put(pod.uid(), pod);
       }
     } finally {

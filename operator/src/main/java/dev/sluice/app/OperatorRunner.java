@@ -25,13 +25,11 @@ import java.time.Duration;
 import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Objects;
 import java.util.Optional;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
-import java.util.stream.Stream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import sun.misc.Signal;
@@ -265,7 +263,7 @@ public final class OperatorRunner {
         connections.metrics(),
         InstantSource.system(),
         new ProcessSettings(
-            hostName() + "_" + UUID.randomUUID(),
+            ProcessSettings.ownPod().orElse("sluice") + "_" + UUID.randomUUID(),
             hosts(options, configuration),
             options.webhookClientAuthority(),
             end,
@@ -311,14 +309,5 @@ public final class OperatorRunner {
     } catch (IOException e) {
       return DEFAULT_NAMESPACE;
     }
-  }
-
-  private static String hostName() {
-    // the host's name is the node's where the pod uses its network
-    return Stream.of("POD_NAME", "HOSTNAME")
-        .map(name -> Objects.requireNonNullElse(System.getenv(name), ""))
-        .filter(name -> !name.isEmpty())
-        .findFirst()
-        .orElse("sluice");
   }
 }

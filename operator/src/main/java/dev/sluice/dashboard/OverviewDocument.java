@@ -133,15 +133,10 @@ final class OverviewDocument {
                     .rules()
                     .backfill())
         .ifPresent(
-            rules -> {
-              String unknown =
-                  switch (rules.unknown()) {
-                    case REFUSE -> "Refuse";
-                    case USE_LIMIT -> "UseLimit";
-                    case USE_LEARNED -> "UseLearned";
-                  };
-              node.putObject("backfill").put("depth", rules.depth()).put("unknownRunTime", unknown);
-            });
+            rules ->
+                node.putObject("backfill")
+                    .put("depth", rules.depth())
+                    .put("unknownRunTime", QueueAnnotations.nameOf(rules.unknown())));
   }
 
   /** What the amounts are multiplied by at this time of day, and until when. */

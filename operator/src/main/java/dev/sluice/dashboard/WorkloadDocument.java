@@ -209,12 +209,7 @@ final class WorkloadDocument {
 
   /** What is planned for it, and whether it may start before others; hidden ones aren't named. */
   private static void plan(ObjectNode node, BackfillReport report, Predicate<String> namespaces) {
-    BackfillReport shown =
-        new BackfillReport(
-            report.own(),
-            report.first().filter(first -> namespaces.test(first.id().namespace())),
-            report.bound(),
-            report.needsBound());
+    BackfillReport shown = report.shown(namespaces);
     node.put("text", BackfillText.line(shown));
     shown.own().ifPresent(own -> StartsDocument.plan(node, own));
     shown

@@ -13,6 +13,7 @@ import dev.sluice.core.model.QuotaRules;
 import java.math.BigDecimal;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -350,13 +351,20 @@ public final class QueueAnnotations {
     return depth;
   }
 
-  private static UnknownRunTime unknownRunTime(String value) {
-    return switch (value) {
-      case "Refuse" -> UnknownRunTime.REFUSE;
-      case "UseLimit" -> UnknownRunTime.USE_LIMIT;
-      case "UseLearned" -> UnknownRunTime.USE_LEARNED;
-      default -> throw new NotAllowedException("Refuse, UseLimit or UseLearned");
+  /** The value of an annotation by which a ClusterQueue asks for this. */
+  public static String nameOf(UnknownRunTime unknown) {
+    return switch (unknown) {
+      case REFUSE -> "Refuse";
+      case USE_LIMIT -> "UseLimit";
+      case USE_LEARNED -> "UseLearned";
     };
+  }
+
+  private static UnknownRunTime unknownRunTime(String value) {
+    return Arrays.stream(UnknownRunTime.values())
+        .filter(unknown -> nameOf(unknown).equals(value))
+        .findFirst()
+        .orElseThrow(() -> new NotAllowedException("Refuse, UseLimit or UseLearned"));
   }
 
   private static AttemptBackoff backoff(String value) {

@@ -367,12 +367,11 @@ public final class AccountingModule implements OperatorModule, WorkloadEventFeed
       List<Owner> owners = workload.owners().toList();
       // The garbage collector takes the references off where a job is deleted without its pods; a
       // Workload that never had any ends in another way.
-      boolean endedByItself =
-          workloads
+      if (owners.isEmpty()
+          && workloads
               .get(workload.id())
               .filter(latest -> !PodAccounts.isAbandoned(latest))
-              .isPresent();
-      if (owners.isEmpty() && endedByItself) {
+              .isPresent()) {
         return false;
       }
       for (Owner owner : owners) {

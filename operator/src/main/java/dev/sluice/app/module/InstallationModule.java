@@ -216,7 +216,7 @@ public final class InstallationModule implements OperatorModule {
       watch.endpoints(
           configuration.namespace(),
           certificates.webhookServiceName(),
-          ownPod(),
+          ProcessSettings.ownPod().orElse(""),
           ownAddresses(),
           leadsHere ->
               tell(
@@ -354,15 +354,6 @@ public final class InstallationModule implements OperatorModule {
     } else if (fault.isEmpty() && before != null) {
       LOG.info("installation object={} fault=none", object);
     }
-  }
-
-  /**
-   * The shipped manifests tell the name; elsewhere it is that of the host, unless that is a node.
-   */
-  private static String ownPod() {
-    return Optional.ofNullable(System.getenv("POD_NAME"))
-        .or(() -> Optional.ofNullable(System.getenv("HOSTNAME")))
-        .orElse("");
   }
 
   private static Set<InetAddress> ownAddresses() {

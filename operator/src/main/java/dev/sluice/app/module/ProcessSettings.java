@@ -4,6 +4,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.Consumer;
+import java.util.stream.Stream;
 
 /**
  * The process in which an operator runs.
@@ -21,4 +22,18 @@ public record ProcessSettings(
     List<String> hosts,
     Optional<Path> webhookClientAuthority,
     Consumer<String> fatal,
-    Consumer<String> again) {}
+    Consumer<String> again) {
+
+  /**
+   * The name of the pod in which this process runs. The shipped manifests tell the name; elsewhere
+   * it is that of the host, which is the node's where the pod uses its network.
+   *
+   * @return the name; empty if the environment tells none
+   */
+  public static Optional<String> ownPod() {
+    return Stream.of("POD_NAME", "HOSTNAME")
+        .map(System::getenv)
+        .filter(name -> name != null && !name.isEmpty())
+        .findFirst();
+  }
+}

@@ -252,14 +252,7 @@ public final class ExplainEndpoint implements HttpHandler {
         all.explanation().map(explanation -> shown(explanation, visible)),
         all.holders().stream().filter(holder -> visible.test(holder.id().namespace())).toList(),
         all.earlierLocalQueues().filter(earlier -> visible.test(earlier.first().namespace())),
-        all.backfill()
-            .map(
-                backfill ->
-                    new BackfillReport(
-                        backfill.own(),
-                        backfill.first().filter(first -> visible.test(first.id().namespace())),
-                        backfill.bound(),
-                        backfill.needsBound())));
+        all.backfill().map(backfill -> backfill.shown(visible)));
   }
 
   /** A Workload that others wait behind is named in the detail alone. */

@@ -12,6 +12,7 @@ import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.Predicate;
 
 /**
  * Queries that the engine answers on its own thread, between cycles. Queries don't change the
@@ -120,6 +121,16 @@ public interface SchedulerQueries {
      */
     public Optional<Instant> startsBeforeUntil() {
       return first.flatMap(planned -> bound.map(planned.at()::minus));
+    }
+
+    /**
+     * This report without the Workload that comes first, unless that may be named.
+     *
+     * @param visible whether the Workloads of a namespace may be named
+     */
+    public BackfillReport shown(Predicate<String> visible) {
+      return new BackfillReport(
+          own, first.filter(planned -> visible.test(planned.id().namespace())), bound, needsBound);
     }
   }
 
