@@ -4,10 +4,10 @@ import dev.sluice.api.config.FeatureGate;
 import dev.sluice.api.config.FeatureGates;
 import dev.sluice.jobs.policy.JobOptions;
 import dev.sluice.jobs.policy.JobOptions.ClusterState;
+import dev.sluice.jobs.policy.JobOptions.CopiedKeys;
 import dev.sluice.jobs.policy.JobOptions.Readiness;
 import dev.sluice.workload.feed.AdmittedRequests;
 import java.time.Duration;
-import java.util.List;
 import java.util.Optional;
 
 /** Rules that tests need beside the defaults. */
@@ -38,7 +38,7 @@ public final class JobRulesOf {
         FeatureGates.DEFAULT,
         false,
         namespace -> true,
-        List.of(),
+        CopiedKeys.NONE,
         readiness,
         afterDeactivated,
         AdmittedRequests.PLAIN,

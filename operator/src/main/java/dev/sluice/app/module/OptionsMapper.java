@@ -1,6 +1,9 @@
 package dev.sluice.app.module;
 
+import dev.sluice.api.KueueConstants;
 import dev.sluice.api.config.Configuration;
+import dev.sluice.api.config.Configuration.CustomLabel;
+import dev.sluice.api.config.Configuration.SourceKind;
 import dev.sluice.api.config.FeatureGate;
 import dev.sluice.api.config.JournalSettings;
 import dev.sluice.api.config.LedgerSettings;
@@ -12,6 +15,7 @@ import dev.sluice.core.scheduling.WorkloadOrdering.OrderingRules;
 import dev.sluice.forecast.runtimes.RunTimeOptions;
 import dev.sluice.jobs.policy.JobOptions;
 import dev.sluice.jobs.policy.JobOptions.ClusterState;
+import dev.sluice.jobs.policy.JobOptions.CopiedKeys;
 import dev.sluice.jobs.policy.JobOptions.Readiness;
 import dev.sluice.journal.JournalOptions;
 import dev.sluice.ledger.LedgerOptions;
@@ -31,6 +35,8 @@ import java.util.stream.Stream;
 /** Maps the configuration to the options of each package. */
 public record OptionsMapper(Configuration configuration) {
 
+  private static final List<String> OWN_DOMAINS =
+      List.of(KueueConstants.GROUP + "/", "sluice.dev/");
   private static final Duration QUICK_START = Duration.ofSeconds(30);
   private static final Duration LONG_TIMEOUT = Duration.ofMinutes(2);
 
@@ -108,12 +114,31 @@ public record OptionsMapper(Configuration configuration) {
         : Optional.empty();
   }
 
-  /** The labels of jobs that Workloads get: rows of the ledger have theirs from there. */
-  private List<String> labelKeysToCopy() {
-    List<String> keys = configuration.integrations().labelKeysToCopy();
-    return configuration.ledger().enabled()
-        ? Stream.concat(keys.stream(), configuration.ledger().kept().stream()).distinct().toList()
-        : keys;
+  /**
+   * What Workloads get from their jobs: the configured labels, those that rows of the ledger have,
+   * and the labels and annotations from which metrics take a Workload's labels. Of our own keys
+   * those metrics show what the Workload says: a job can't write them.
+   */
+  CopiedKeys copied() {
+    return new CopiedKeys(
+        Stream.of(
+                configuration.integrations().labelKeysToCopy().stream(),
+                configuration.ledger().enabled()
+                    ? configuration.ledger().kept().stream()
+                    : Stream.<String>empty(),
+                sourcesOfMetrics(false))
+            .flatMap(keys -> keys)
+            .distinct()
+            .toList(),
+        sourcesOfMetrics(true).distinct().toList());
+  }
+
+  private Stream<String> sourcesOfMetrics(boolean annotations) {
+    return configuration.metrics().customLabels().stream()
+        .filter(label -> label.sourceKind() == SourceKind.WORKLOAD)
+        .filter(label -> label.fromAnnotation() == annotations)
+        .map(CustomLabel::sourceKey)
+        .filter(key -> OWN_DOMAINS.stream().noneMatch(key::startsWith));
   }
 
   /** What the policies of ClusterQueues for the search of a flavor become. */
@@ -176,7 +201,7 @@ public record OptionsMapper(Configuration configuration) {
         configuration.manageJobsWithoutQueueName(),
         namespace ->
             configuration.managedJobsNamespaceSelector().matches(namespaceLabels.apply(namespace)),
-        labelKeysToCopy(),
+        copied(),
         new Readiness(readiness(), quickStart()),
         configuration.objectRetention().afterDeactivated(),
         admittedRequests(),

@@ -24,7 +24,7 @@ import java.util.stream.Stream;
  * @param gates which feature gates are on
  * @param manageJobsWithoutQueueName whether jobs that name no queue are taken over too
  * @param managedNamespaces the namespaces whose jobs are handled at all, by name
- * @param labelKeysToCopy labels that a Workload takes from its job
+ * @param copied what a Workload takes from its job because the configuration says so
  * @param readiness whether the pods of admitted jobs are waited for
  * @param afterDeactivated how long a job is kept whose Workload the operator deactivated; empty:
  *     forever
@@ -35,11 +35,29 @@ public record JobOptions(
     FeatureGates gates,
     boolean manageJobsWithoutQueueName,
     Predicate<String> managedNamespaces,
-    List<String> labelKeysToCopy,
+    CopiedKeys copied,
     Readiness readiness,
     Optional<Duration> afterDeactivated,
     AdmittedRequests admittedRequests,
     ClusterState clusterState) {
+
+  /**
+   * What a Workload takes from its job because the configuration says so.
+   *
+   * @param labels keys of labels
+   * @param annotations keys of annotations
+   */
+  public record CopiedKeys(List<String> labels, List<String> annotations) {
+
+    /** Nothing but what every Workload takes. */
+    public static final CopiedKeys NONE = new CopiedKeys(List.of(), List.of());
+
+    /** Keeps copies of the lists. */
+    public CopiedKeys {
+      labels = List.copyOf(labels);
+      annotations = List.copyOf(annotations);
+    }
+  }
 
   /**
    * Whether the pods of admitted jobs are waited for.
@@ -117,11 +135,6 @@ public record JobOptions(
             (namespace, localQueue) -> Optional.empty());
   }
 
-  /** Keeps a copy of the labels. */
-  public JobOptions {
-    labelKeysToCopy = List.copyOf(labelKeysToCopy);
-  }
-
   /** The rules of a configuration that says nothing, for an operator in the given namespace. */
   public static JobOptions defaults(String operatorNamespace) {
     Set<String> spared = Set.of("kube-system", operatorNamespace);
@@ -129,7 +142,7 @@ public record JobOptions(
         FeatureGates.DEFAULT,
         false,
         namespace -> !spared.contains(namespace),
-        List.of(),
+        CopiedKeys.NONE,
         Readiness.NOT_AWAITED,
         Optional.empty(),
         AdmittedRequests.PLAIN,
@@ -142,7 +155,7 @@ public record JobOptions(
         gates,
         manageJobsWithoutQueueName,
         managedNamespaces,
-        labelKeysToCopy,
+        copied,
         readiness,
         afterDeactivated,
         admittedRequests,
@@ -155,7 +168,7 @@ public record JobOptions(
         gates.with(gate, enabled),
         manageJobsWithoutQueueName,
         managedNamespaces,
-        labelKeysToCopy,
+        copied,
         readiness,
         afterDeactivated,
         admittedRequests,
@@ -197,6 +210,6 @@ public record JobOptions(
 
   /** The labels that a Workload takes from its job: the configured ones, and those that we read. */
   public List<String> copiedLabels() {
-    return Stream.concat(labelKeysToCopy.stream(), PreemptibleLabels.KEYS.stream()).toList();
+    return Stream.concat(copied.labels().stream(), PreemptibleLabels.KEYS.stream()).toList();
   }
 }

@@ -210,6 +210,7 @@ public final class WorkloadFactory {
       if (key.startsWith(KueueConstants.PROVISIONING_REQUEST_PREFIX)
           || COPIED_ANNOTATIONS.contains(key)
           || PlacementLimits.KEYS.contains(key)
+          || options.copied().annotations().contains(key)
           || isCopiedByGate(key)) {
         metadata.withObjectProperty("annotations").put(key, annotation.getValue());
       }

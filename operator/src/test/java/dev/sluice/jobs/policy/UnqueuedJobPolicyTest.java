@@ -90,7 +90,7 @@ class UnqueuedJobPolicyTest {
             rules.gates(),
             false,
             namespace -> false,
-            rules.labelKeysToCopy(),
+            rules.copied(),
             rules.readiness(),
             rules.afterDeactivated(),
             rules.admittedRequests(),

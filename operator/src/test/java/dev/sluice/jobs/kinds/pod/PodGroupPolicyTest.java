@@ -25,6 +25,7 @@ import dev.sluice.jobs.policy.JobAction.StopReason;
 import dev.sluice.jobs.policy.JobAction.Warn;
 import dev.sluice.jobs.policy.JobOptions;
 import dev.sluice.jobs.policy.JobOptions.ClusterState;
+import dev.sluice.jobs.policy.JobOptions.CopiedKeys;
 import dev.sluice.jobs.policy.JobOptions.Readiness;
 import dev.sluice.jobs.policy.ManagementStatus;
 import dev.sluice.workload.feed.AdmittedRequests;
@@ -55,7 +56,7 @@ class PodGroupPolicyTest {
         FeatureGates.DEFAULT,
         false,
         namespace -> true,
-        List.of("team"),
+        new CopiedKeys(List.of("team"), List.of()),
         new Readiness(podsReady, Duration.ZERO),
         Optional.of(Duration.ofMinutes(10)),
         AdmittedRequests.PLAIN,
