@@ -99,6 +99,51 @@ class KindRulesTest {
     assertThat(refused(update(both, both))).as("it had the error before").isEmpty();
   }
 
+  /** Also where a component doesn't say which pod sets it has, and across components. */
+  @Test
+  void theTemplatesOfAnAppWrapperDoSo() {
+    JsonNode wrapper =
+        yaml(
+            """
+            apiVersion: workload.codeflare.dev/v1beta2
+            kind: AppWrapper
+            metadata: {name: a, labels: {kueue.x-k8s.io/queue-name: training}}
+            spec:
+              suspend: true
+              components:
+              - template: {apiVersion: v1, kind: Pod, spec: {containers: [{name: c}]}}
+              - template:
+                  apiVersion: batch/v1
+                  kind: Job
+                  spec: {parallelism: 2, template: {spec: {containers: [{name: c}]}}}
+            """);
+    String ofJob = "/spec/components/1/template/spec/template/metadata/annotations";
+    String group =
+        "{kueue.x-k8s.io/podset-group-name: g, kueue.x-k8s.io/podset-required-topology: rack}";
+
+    assertThat(refused(create(wrapper))).isEmpty();
+    assertThat(
+            refused(
+                create(
+                    edited(
+                        wrapper,
+                        set(
+                            ofJob,
+                            "{kueue.x-k8s.io/podset-slice-required-topology: rack,"
+                                + " kueue.x-k8s.io/podset-slice-size: '3'}")))))
+        .singleElement()
+        .asString()
+        .startsWith("spec.components[1].template.spec.template.metadata.annotations")
+        .endsWith("must not be greater than the pod set's count, 2");
+    JsonNode alone = edited(wrapper, set(ofJob, group));
+    assertThat(refused(create(alone))).singleElement().asString().endsWith("got 1");
+    assertThat(
+            refused(
+                create(
+                    edited(alone, set("/spec/components/0/template/metadata/annotations", group)))))
+        .isEmpty();
+  }
+
   private static final String SPEC =
       """
       suspend: true

@@ -14,6 +14,7 @@ import dev.sluice.jobs.kind.MultiKueueRules;
 import dev.sluice.jobs.kind.PodSetInfo;
 import dev.sluice.jobs.kind.PodSetTemplate;
 import dev.sluice.jobs.kind.PodTemplateMerger;
+import dev.sluice.jobs.kind.ReviewedPodSet;
 import dev.sluice.jobs.kind.StartConflictException;
 import dev.sluice.jobs.kind.SuspendableJob;
 import dev.sluice.jobs.kind.WebhookRules;
@@ -94,25 +95,18 @@ public final class AppWrapper extends SuspendableJob {
         .anyMatch(info -> info.path("labels").has(KueueConstants.PODSET));
   }
 
-  /** No more than tell that there are too many: many pod sets may share one large template. */
   @Override
   public List<PodSetTemplate> podSets(JsonNode object) {
     List<PodSetTemplate> podSets = new ArrayList<>();
-    for (JsonNode component : components(object)) {
-      for (ComponentPodSet podSet : ComponentPodSet.of(component)) {
-        if (podSets.size() > PodSetTemplate.MOST) {
-          return podSets;
-        }
-        podSets.add(
-            new PodSetTemplate(
-                name(object, podSets.size()),
-                podSet.replicas(),
-                0,
-                podSet.template(),
-                podSet.topologyRequest()));
-      }
+    for (ComponentPodSet podSet : ComponentPodSet.of(components(object))) {
+      podSets.add(podSet.named(name(object, podSets.size())));
     }
     return podSets;
+  }
+
+  @Override
+  public List<ReviewedPodSet> reviewedPodSets(JsonNode object) {
+    return ComponentPodSet.reviewed(components(object));
   }
 
   @Override

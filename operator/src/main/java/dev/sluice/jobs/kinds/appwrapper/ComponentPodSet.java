@@ -5,11 +5,14 @@ import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.MissingNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.sluice.api.json.JsonFields;
+import dev.sluice.jobs.kind.PodSetTemplate;
+import dev.sluice.jobs.kind.ReviewedPodSet;
 import dev.sluice.jobs.kind.TopologyRequests;
 import java.util.List;
 import java.util.Optional;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.IntStream;
 
 /**
  * A set of equal pods that a component of an AppWrapper makes.
@@ -78,6 +81,39 @@ record ComponentPodSet(String path, int replicas, ObjectNode template, Topology 
             annotations.path(PREFIX + "pod-index-label").asText(),
             annotations.path(PREFIX + "sub-group-index-label").asText(),
             Math.max(0, annotations.path(PREFIX + "sub-group-count").asInt())));
+  }
+
+  /**
+   * Those of all components; of too many no more than tell that there are: many pod sets may share
+   * one large template.
+   */
+  static List<ComponentPodSet> of(List<JsonNode> components) {
+    return components.stream()
+        .flatMap(component -> of(component).stream())
+        .limit(PodSetTemplate.MOST + 1L)
+        .toList();
+  }
+
+  /** The same for those who judge what the templates ask for. */
+  static List<ReviewedPodSet> reviewed(List<JsonNode> components) {
+    return IntStream.range(0, components.size())
+        .boxed()
+        .flatMap(
+            i ->
+                of(components.get(i)).stream()
+                    .map(
+                        podSet ->
+                            ReviewedPodSet.ofTemplate(
+                                "spec.components[" + i + "]." + podSet.path,
+                                podSet.replicas,
+                                podSet.template)))
+        .limit(PodSetTemplate.MOST + 1L)
+        .toList();
+  }
+
+  /** The pod set of a Workload. */
+  PodSetTemplate named(String name) {
+    return new PodSetTemplate(name, replicas, 0, template, topologyRequest());
   }
 
   Optional<ObjectNode> topologyRequest() {
