@@ -38,7 +38,7 @@ public final class SinglePod implements JobIntegration, GatedKind {
   private static final String FIELD_OWNER = "kueue";
   private static final int LONGEST_MESSAGE = 32768;
 
-  /** No place is chosen for pods, so that whoever is admitted needs no place either. */
+  /** Those that a start takes away; that of the topology stays where a place is to come. */
   private static final Set<String> GATES =
       Set.of(KueueConstants.ADMISSION_GATE, KueueConstants.TOPOLOGY_GATE);
 
@@ -163,9 +163,17 @@ public final class SinglePod implements JobIntegration, GatedKind {
     return List.of(podSet(pod, POD_SET, 1));
   }
 
-  /** A pod set of so many pods like this one. */
+  /**
+   * A pod set of so many pods like this one. Of its metadata the template has what is read of
+   * templates alone: how groups are spread.
+   */
   static PodSetTemplate podSet(JsonNode pod, String name, int count) {
     ObjectNode template = JsonNodeFactory.instance.objectNode();
+    String spreading = KueueConstants.PODSET_TOPOLOGY_SPREADING;
+    JsonNode rules = pod.path("metadata").path("annotations").path(spreading);
+    if (rules.isTextual()) {
+      template.withObject("/metadata/annotations").set(spreading, rules);
+    }
     template.set("spec", pod.path("spec"));
     return new PodSetTemplate(
         name, count, 0, template, TopologyRequests.of(pod, KueueConstants.POD_GROUP_POD_INDEX));

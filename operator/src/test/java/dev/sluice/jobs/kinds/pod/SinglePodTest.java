@@ -4,6 +4,7 @@ import static dev.sluice.jobs.kinds.pod.GivenPod.pod;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.sluice.api.KueueConstants;
 import dev.sluice.jobs.GivenCluster;
@@ -59,6 +60,22 @@ class SinglePodTest {
     assertThat(podSet.name()).isEqualTo("main");
     assertThat(podSet.count()).isEqualTo(1);
     assertThat(podSet.template().path("spec")).isEqualTo(object.path("spec"));
+  }
+
+  /** docs/topology.md#groups-spread-over-domains */
+  @Test
+  void saysInItsPodSetHowGroupsAreSpread() {
+    String rules = "{\"rules\": []}";
+    ObjectNode object =
+        pod("p1")
+            .annotation(KueueConstants.PODSET_TOPOLOGY_SPREADING, rules)
+            .annotation("example.com/other", "x")
+            .object();
+    assertThat(adapter.podSets(object).getFirst().template().at("/metadata/annotations"))
+        .isEqualTo(
+            JsonNodeFactory.instance
+                .objectNode()
+                .put(KueueConstants.PODSET_TOPOLOGY_SPREADING, rules));
   }
 
   @Test
