@@ -21,8 +21,12 @@ public final class PodTemplateMerger {
           KueueConstants.CLUSTER_QUEUE_NAME,
           KueueConstants.MULTIKUEUE_WORKER_POD);
 
+  /**
+   * Annotations that a start may overwrite: of one that asks for no topology, "false" means none.
+   */
   private static final Set<String> REPLACED =
       Set.of(
+          KueueConstants.PODSET_UNCONSTRAINED_TOPOLOGY,
           KueueConstants.WORKLOAD,
           KueueConstants.WORKLOAD_SLICE_NAME,
           KueueConstants.NATIVE_POD_GROUP);

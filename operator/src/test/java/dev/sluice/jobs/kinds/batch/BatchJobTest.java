@@ -284,6 +284,22 @@ class BatchJobTest {
       assertThat(patch.body().at("/spec/template/spec").has("nodeSelector")).isFalse();
     }
 
+    /** Where TASRejectFalseUnconstrainedTopology is off, and in templates that no webhook saw. */
+    @Test
+    void placesPodsThatSayThatTheyAskForNoTopology() throws Exception {
+      String key = KueueConstants.PODSET_UNCONSTRAINED_TOPOLOGY;
+      ObjectNode object = job().object();
+      object.withObject("/spec/template/metadata/annotations").put(key, "false");
+      PodSetInfo placed =
+          new PodSetInfo(
+              "main", 3, Map.of(), Map.of(key, "true"), Map.of(), List.of(), List.of("g"));
+
+      ObjectNode started = applied(object, adapter.start(object, List.of(placed)).getFirst());
+
+      assertThat(started.at("/spec/template/metadata/annotations").path(key).asText())
+          .isEqualTo("true");
+    }
+
     @Test
     void clearsTheStartTimeOfAnEarlierRunFirst() throws Exception {
       GivenJob job = job().status("startTime", "'2026-03-01T10:00:05Z'");
