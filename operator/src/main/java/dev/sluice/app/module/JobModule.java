@@ -1,5 +1,6 @@
 package dev.sluice.app.module;
 
+import com.fasterxml.jackson.databind.JsonNode;
 import dev.sluice.api.config.FeatureGate;
 import dev.sluice.api.config.KubeQueue;
 import dev.sluice.api.config.PodAccounting;
@@ -138,7 +139,7 @@ public final class JobModule implements OperatorModule {
         new CachedClusterLookup(
             informers.caches(),
             informers.localClusters(),
-            new KnownJobs(owners, statefulSetWorkloads, workloads.cache(), podGroupIndex),
+            new KnownJobs(registry, owners, statefulSetWorkloads, workloads.cache(), podGroupIndex),
             new OperatorIdentity(context.client(), context.configuration().namespace()),
             accounting.lookup());
     JobControllerContext controllerContext = controllerContext(registry, workloads);
@@ -290,6 +291,7 @@ public final class JobModule implements OperatorModule {
 
   /** Answers what webhooks ask about jobs. */
   private record KnownJobs(
+      IntegrationRegistry registry,
       OwnerChainResolver owners,
       StatefulSetWorkloads statefulSets,
       WorkloadLister workloads,
@@ -305,6 +307,11 @@ public final class JobModule implements OperatorModule {
     @Override
     public boolean isManaged(String namespace, ClusterLookup.Owner owner) {
       return owners.isManaged(namespace, controller(owner));
+    }
+
+    @Override
+    public JsonNode resolved(JobKind kind, JsonNode job) {
+      return registry.resolved(kind, job);
     }
 
     @Override

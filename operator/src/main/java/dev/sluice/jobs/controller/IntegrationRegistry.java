@@ -125,7 +125,7 @@ public final class IntegrationRegistry {
   }
 
   /** A job with the specs of the objects that it refers to, as far as they are known. */
-  JsonNode resolved(JobKind kind, JsonNode job) {
+  public JsonNode resolved(JobKind kind, JsonNode job) {
     Finder finder = finders.get(kind);
     return finder == null ? job : finder.resolved(job);
   }

@@ -114,6 +114,17 @@ public abstract class SuspendableJob implements JobIntegration {
     return Map.of();
   }
 
+  /** Of a kind whose objects hold no templates: those that follow from them. */
+  @Override
+  public List<ReviewedPodSet> reviewedPodSets(JsonNode object) {
+    return podSets(object).stream()
+        .map(
+            podSet ->
+                ReviewedPodSet.ofTemplate(
+                    "podSets[" + podSet.name() + "].template", podSet.count(), podSet.template()))
+        .toList();
+  }
+
   @Override
   public final JobState state(JsonNode object) {
     boolean suspended = isSuspended(object);

@@ -7,6 +7,7 @@ import dev.sluice.api.queueing.AllowedSubjects;
 import dev.sluice.api.queueing.QueueRunTime;
 import dev.sluice.api.sluice.ReservationReader.ReservationSpec;
 import dev.sluice.api.v1beta2.LocalQueue;
+import dev.sluice.jobs.kind.JobKind;
 import dev.sluice.queues.cache.CachedRunTimeRules;
 import dev.sluice.queues.cache.InformerCaches;
 import dev.sluice.queues.cache.LocalClusters;
@@ -38,6 +39,9 @@ public final class CachedClusterLookup implements ClusterLookup {
 
     /** Whether the owner, or one of its owners, is managed. */
     boolean isManaged(String namespace, Owner owner);
+
+    /** A job with the specs of the objects that it refers to, as far as they are known. */
+    JsonNode resolved(JobKind kind, JsonNode job);
 
     /** Whether the object has a Workload that is not on hold. */
     boolean isInUse(String namespace, Owner job);
@@ -72,6 +76,11 @@ public final class CachedClusterLookup implements ClusterLookup {
     this.jobs = jobs;
     this.operator = operator;
     this.admissions = admissions;
+  }
+
+  @Override
+  public JsonNode resolved(JobKind kind, JsonNode job) {
+    return jobs.resolved(kind, job);
   }
 
   @Override

@@ -122,7 +122,7 @@ final class SuspendFieldWebhook implements KindWebhook {
       PodGroupValidation.validateObject(job, settings, fieldErrors);
       PlacementValidation.validateManagedBy(job, object, field.managedBy(), fieldErrors);
       topology.validate(
-          kind.reviewedPodSets(object).stream()
+          kind.reviewedPodSets(cluster.resolved(kind.kind(), object)).stream()
               .map(
                   podSet ->
                       new PodSetShape(

@@ -4,6 +4,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import dev.sluice.api.queueing.AllowedSubjects;
 import dev.sluice.api.queueing.QueueRunTime;
 import dev.sluice.api.sluice.ReservationReader.ReservationSpec;
+import dev.sluice.jobs.kind.JobKind;
 import dev.sluice.queues.cache.ReservationTargets;
 import dev.sluice.webhooks.review.AdmissionRequest;
 import java.util.Map;
@@ -71,6 +72,11 @@ public interface ClusterLookup {
 
   /** The labels of a namespace; empty if the namespace is unknown. */
   Map<String, String> namespaceLabels(String namespace);
+
+  /** A job with the specs of the objects that it refers to, as far as they are known. */
+  default JsonNode resolved(JobKind kind, JsonNode job) {
+    return job;
+  }
 
   /** Whether the jobs of this LocalQueue run in worker clusters. */
   default boolean runsElsewhere(String namespace, String queue) {

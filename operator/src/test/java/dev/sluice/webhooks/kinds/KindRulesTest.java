@@ -9,14 +9,18 @@ import static dev.sluice.webhooks.Reviews.yaml;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.sluice.api.KueueConstants;
 import dev.sluice.api.config.FeatureGate;
+import dev.sluice.jobs.kind.JobKind;
 import dev.sluice.jobs.kind.JobKindDescription;
+import dev.sluice.jobs.kind.JobReference;
 import dev.sluice.jobs.kinds.BuiltInIntegrations;
 import dev.sluice.webhooks.Reviews;
 import dev.sluice.webhooks.review.AdmissionFunction;
 import dev.sluice.webhooks.review.AdmissionRequest;
 import dev.sluice.webhooks.review.AdmissionResult;
+import dev.sluice.webhooks.rules.ClusterLookup;
 import dev.sluice.webhooks.rules.WebhookSettings;
 import java.util.EnumSet;
 import java.util.List;
@@ -47,6 +51,11 @@ class KindRulesTest {
           """);
 
   private static Map<String, AdmissionFunction> functions(Set<FeatureGate> gates) {
+    return functions(gates, Reviews.Cluster.EMPTY);
+  }
+
+  private static Map<String, AdmissionFunction> functions(
+      Set<FeatureGate> gates, ClusterLookup cluster) {
     WebhookSettings some = Reviews.settings();
     Set<String> frameworks =
         BuiltInIntegrations.descriptions().stream()
@@ -55,7 +64,7 @@ class KindRulesTest {
             .collect(Collectors.toSet());
     return Webhooks.functions(
         new WebhookSettings(false, some.managedNamespaces(), frameworks, gates, some.working()),
-        Reviews.Cluster.EMPTY);
+        cluster);
   }
 
   private static AdmissionResult review(String prefix, AdmissionRequest request) {
@@ -142,6 +151,74 @@ class KindRulesTest {
                 create(
                     edited(alone, set("/spec/components/0/template/metadata/annotations", group)))))
         .isEmpty();
+  }
+
+  /** The templates of a TrainJob are its runtime's; without that there is nothing to check. */
+  @Test
+  void theTemplatesThatATrainJobGetsDoSo() {
+    JsonNode job =
+        yaml(
+            """
+            apiVersion: trainer.kubeflow.org/v1alpha1
+            kind: TrainJob
+            metadata: {name: a, labels: {kueue.x-k8s.io/queue-name: training}}
+            spec: {suspend: true, runtimeRef: {name: torch}}
+            """);
+    JsonNode runtime =
+        yaml(
+            """
+            template:
+              spec:
+                replicatedJobs:
+                - name: node
+                  template:
+                    metadata: {labels: {trainer.kubeflow.org/trainjob-ancestor-step: trainer}}
+                    spec:
+                      template:
+                        metadata:
+                          annotations:
+                            kueue.x-k8s.io/podset-required-topology: rack
+                            kueue.x-k8s.io/podset-preferred-topology: block
+                        spec: {containers: [{name: node}]}
+            """);
+    ClusterLookup withRuntime =
+        new ClusterLookup() {
+          @Override
+          public JsonNode resolved(JobKind kind, JsonNode given) {
+            ObjectNode resolved = given.deepCopy();
+            JobReference.setSpec(resolved, runtime);
+            return resolved;
+          }
+
+          @Override
+          public boolean hasDefaultLocalQueue(String namespace) {
+            return false;
+          }
+
+          @Override
+          public boolean hasDefaultPriorityClass() {
+            return false;
+          }
+
+          @Override
+          public Map<String, String> namespaceLabels(String namespace) {
+            return Map.of();
+          }
+
+          @Override
+          public boolean isManaged(String namespace, Owner owner) {
+            return false;
+          }
+        };
+    Map<String, AdmissionFunction> functions = functions(Reviews.settings().gates(), withRuntime);
+
+    assertThat(refused(create(job))).isEmpty();
+    assertThat(messages(review(functions, "validate", create(job))))
+        .singleElement()
+        .asString()
+        .startsWith("podSets[node].template.metadata.annotations: Invalid value: ")
+        .endsWith("must not contain more than one topology annotation");
+    assertThat(messages(review(functions, "validate", update(job, job)))).isEmpty();
   }
 
   private static final String SPEC =
