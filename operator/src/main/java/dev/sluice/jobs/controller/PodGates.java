@@ -9,6 +9,7 @@ import dev.sluice.jobs.kind.JobIntegration;
 import dev.sluice.jobs.kind.JobKind;
 import dev.sluice.jobs.kind.JobPatch;
 import dev.sluice.jobs.kind.JobRef;
+import dev.sluice.jobs.kind.PodTemplateMerger;
 import dev.sluice.jobs.kind.StartConflictException;
 import dev.sluice.jobs.policy.CachedJob;
 import dev.sluice.jobs.policy.SlicePolicy;
@@ -17,6 +18,8 @@ import dev.sluice.kube.client.Futures;
 import dev.sluice.workload.record.CachedWorkload;
 import dev.sluice.workload.record.CachedWorkload.CheckState;
 import dev.sluice.workload.record.CachedWorkload.PodSetUpdate;
+import dev.sluice.workload.record.CachedWorkload.PodToleration;
+import dev.sluice.workload.status.CheckStates;
 import java.net.URLEncoder;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
@@ -215,12 +218,26 @@ final class PodGates {
       for (CheckState check : checks) {
         for (PodSetUpdate update : check.podSetUpdates()) {
           if (check.is(CheckState.READY) && update.name().equals(podSet)) {
+            merge(patch, pod, check, "metadata", "labels", update.labels());
             merge(patch, pod, check, "metadata", "annotations", update.annotations());
             merge(patch, pod, check, "spec", "nodeSelector", update.nodeSelector());
+            tolerate(patch, pod, update.tolerations());
           }
         }
       }
       return patch;
+    }
+
+    /** Tolerations of a pod can be added to; a patch has to name those that it has, too. */
+    private static void tolerate(ObjectNode patch, JsonNode pod, List<PodToleration> wanted) {
+      JsonNode planned = patch.path("spec").path("tolerations");
+      JsonNode present = planned.isMissingNode() ? pod.path("spec").path("tolerations") : planned;
+      ObjectNode holder = JsonNodeFactory.instance.objectNode();
+      holder.set("tolerations", present.isArray() ? present.deepCopy() : holder.arrayNode());
+      PodTemplateMerger.addTolerations(holder, wanted.stream().map(CheckStates::json).toList());
+      if (holder.path("tolerations").size() > present.size()) {
+        patch.withObjectProperty("spec").set("tolerations", holder.path("tolerations"));
+      }
     }
 
     private static void merge(

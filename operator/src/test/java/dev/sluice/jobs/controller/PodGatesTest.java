@@ -16,6 +16,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalLong;
 import org.junit.jupiter.api.Test;
 
 /** Which gates of an elastic job's pods are opened, and when they are looked at again. */
@@ -126,6 +127,50 @@ class PodGatesTest {
         .endsWith(
             "{\"metadata\":{\"annotations\":{\"%s\":\"second\"}},".formatted(REQUEST)
                 + "\"spec\":{\"nodeSelector\":{\"zone\":\"second\"},\"schedulingGates\":null}}");
+  }
+
+  @Test
+  void alsoLabelsAndTolerations() throws InterruptedException {
+    gated("a");
+    pods.get(0)
+        .withObject("/spec")
+        .putArray("tolerations")
+        .addObject()
+        .put("key", "own")
+        .put("operator", "Exists");
+    CachedWorkload slice =
+        GivenWorkload.workloadOf(job())
+            .annotation(KueueConstants.ELASTIC_JOB, "true")
+            .admitted("plain")
+            .check(
+                "one",
+                CachedWorkload.CheckState.READY,
+                new CachedWorkload.PodSetUpdate(
+                    "main",
+                    Map.of("rack", "r1"),
+                    Map.of(),
+                    Map.of(),
+                    List.of(toleration("own"), toleration("spot"))))
+            .check(
+                "two",
+                CachedWorkload.CheckState.READY,
+                new CachedWorkload.PodSetUpdate(
+                    "main", Map.of(), Map.of(), Map.of(), List.of(toleration("spot"))))
+            .get();
+
+    executor.execute(job().view(), List.of(new OpenGates(slice)));
+
+    assertThat(api.calls)
+        .singleElement()
+        .asString()
+        .endsWith(
+            "{\"metadata\":{\"labels\":{\"rack\":\"r1\"}},"
+                + "\"spec\":{\"tolerations\":[{\"key\":\"own\",\"operator\":\"Exists\"},"
+                + "{\"key\":\"spot\",\"operator\":\"Exists\"}],\"schedulingGates\":null}}");
+  }
+
+  private static CachedWorkload.PodToleration toleration(String key) {
+    return new CachedWorkload.PodToleration(key, "Exists", "", "", OptionalLong.empty());
   }
 
   @Test
