@@ -86,10 +86,7 @@ final class QueueManifests {
     result.put(QueueAnnotations.PREEMPTIBLE_LABELS, "true");
     Policy policy = override.policy().orElse(settings.policy());
     if (policy != Policy.BLOCK) {
-      result.put(
-          QueueAnnotations.STRATEGY, policy == Policy.ROUND ? "RoundRobin" : "StrictPriority");
-    }
-    if (policy == Policy.ROUND) {
+      result.put(QueueAnnotations.STRATEGY, policy.strategy());
       result.put(
           QueueAnnotations.ATTEMPT_BACKOFF,
           GoDuration.format(settings.starts().attempts().base())

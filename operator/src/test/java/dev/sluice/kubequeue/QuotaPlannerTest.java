@@ -10,10 +10,15 @@ import static dev.sluice.kubequeue.QuotaTrees.settings;
 import static dev.sluice.kubequeue.QuotaTrees.tree;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.sluice.api.config.KubeQueue;
 import dev.sluice.api.config.KubeQueue.QuotaLabel;
+import dev.sluice.core.model.QueueRules.AttemptBackoff;
 import dev.sluice.kubequeue.PlannedObject.ObjectId;
 import dev.sluice.kubequeue.QuotaTrees.Cluster;
+import java.time.Duration;
+import java.util.Map;
 import java.util.Set;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -97,6 +102,38 @@ class QuotaPlannerTest {
         .containsEntry("sluice.dev/preemptible-labels", "true")
         .containsEntry("sluice.dev/max-concurrent-workloads", "6")
         .hasSize(10);
+  }
+
+  /** Strict priority pauses as Round does, until quota is given back. */
+  @ParameterizedTest
+  @CsvSource({"ROUND, RoundRobin", "STRICT_PRIORITY, StrictPriority", "BLOCK,"})
+  void pausesBetweenAttemptsAreThoseOfTheConfiguration(
+      KubeQueue.Policy policy, @Nullable String strategy) {
+    Cluster cluster = new Cluster();
+    KubeQueue usual = cluster.settings;
+    cluster.settings =
+        new KubeQueue(
+            true,
+            usual.sources(),
+            usual.namespace(),
+            usual.oversellRate(),
+            policy,
+            new KubeQueue.Starts(
+                Duration.ZERO,
+                Duration.ofMinutes(1),
+                new AttemptBackoff(Duration.ofSeconds(5), Duration.ofMinutes(1))),
+            usual.jobs(),
+            usual.units());
+
+    Map<String, String> annotations =
+        find(
+                cluster.plan(tree("{max: {cpu: 1}, children: [{name: b, min: {cpu: 1}}]}")),
+                queue("root-b"))
+            .annotations();
+
+    assertThat(annotations.get("sluice.dev/queueing-strategy")).isEqualTo(strategy);
+    assertThat(annotations.get("sluice.dev/attempt-backoff"))
+        .isEqualTo(strategy == null ? null : "5s,1m");
   }
 
   /** What is kept from others at one level counts at the next. */

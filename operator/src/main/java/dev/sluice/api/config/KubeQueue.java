@@ -36,7 +36,7 @@ public record KubeQueue(
    *
    * @param timeout how long an admitted Workload may take to run; zero: unlimited
    * @param backoff the pause after that time has passed
-   * @param attempts the pauses between attempts of {@link Policy#ROUND}
+   * @param attempts the pauses between attempts; with {@link Policy#BLOCK} there are none
    */
   public record Starts(Duration timeout, Duration backoff, AttemptBackoff attempts) {}
 
