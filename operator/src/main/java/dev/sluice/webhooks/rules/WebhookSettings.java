@@ -67,6 +67,10 @@ public record WebhookSettings(
     Set<FeatureGate> on = configuration.featureGates().on();
     Set<FeatureGate> gates = EnumSet.copyOf(FORMAT_ONLY);
     gates.addAll(on);
+    if (configuration.kubeQueue().enabled()) {
+      // QueueUnits steer by the boost: it counts, whoever writes it.
+      gates.add(FeatureGate.PRIORITY_BOOST);
+    }
     return new WebhookSettings(
         configuration.manageJobsWithoutQueueName(),
         configuration.managedJobsNamespaceSelector()::matches,

@@ -5,6 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.MissingNode;
+import dev.sluice.api.config.ConfigurationLoader;
+import dev.sluice.api.config.FeatureGate;
 import dev.sluice.api.queueing.AllowedSubjects;
 import dev.sluice.jobs.kinds.BuiltInIntegrations;
 import dev.sluice.webhooks.Reviews;
@@ -372,6 +374,31 @@ class QueueUseProtectionTest {
     assertThat(refusals(boosting, request("ann", plain, high))).isEmpty();
     assertThat(refusals(boosting, request("operator", plain, high))).isEmpty();
     assertThat(refusals(path, request("bob", plain, high))).as("without the gate").isEmpty();
+  }
+
+  /** There boosts count without the gate. */
+  @Test
+  void boostsAreJudgedWhereQueuesAreMadeFromTheQuotasOfKubeQueue() throws Exception {
+    String path = "/validate-kueue-x-k8s-io-v1beta2-workload";
+    WebhookSettings settings = configured("kubeQueue: {enabled: true}");
+    AdmissionFunction function =
+        Objects.requireNonNull(Webhooks.functions(settings, new Cluster()).get(path));
+
+    assertThat(refusals(function, request("bob", boosted("60", "0"), boosted("60", "40"))))
+        .singleElement()
+        .asString()
+        .startsWith("metadata.annotations[kueue.x-k8s.io/priority-boost]: Forbidden");
+    assertThat(
+            Reviews.messages(
+                function.review(request("bob", boosted("60", "0"), boosted("60", "much")))))
+        .anySatisfy(message -> assertThat(message).contains("must be a whole number"));
+    assertThat(configured("kubeQueue: {enabled: false}").isOn(FeatureGate.PRIORITY_BOOST))
+        .isFalse();
+  }
+
+  private static WebhookSettings configured(String text) throws Exception {
+    String head = "apiVersion: config.kueue.x-k8s.io/v1beta2\nkind: Configuration\n";
+    return WebhookSettings.of(ConfigurationLoader.parse(head + text, "", () -> "kueue-system"));
   }
 
   private static JsonNode boosted(String priority, String boost) {
