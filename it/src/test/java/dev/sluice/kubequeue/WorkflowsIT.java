@@ -156,4 +156,56 @@ class WorkflowsIT {
       awaitPhase(api, "endless", "Succeed");
     }
   }
+
+  /** docs/queueing-policies.md#who-may-use-a-queue-or-a-class: no webhook knows who made it. */
+  @Test
+  void aWorkflowGetsNothingInAQueueThatIsNotForEverybody(TestCluster cluster) {
+    QueuedJobs api = new QueuedJobs(cluster);
+    cluster.createNodes(NodeGroup.plentiful(cluster.name("node"), 1).withLabel("pool", "spot"));
+    api.givenQueues(0);
+    QuotaFixture.givenQuotas(cluster, "video");
+    cluster.applyText(
+        """
+        apiVersion: kueue.x-k8s.io/v1beta2
+        kind: LocalQueue
+        metadata:
+          name: gold
+          annotations: {sluice.dev/allowed-users: ann}
+        spec: {clusterQueue: "root-video-${suffix}"}
+        """);
+    PlayedDefinitions.install(cluster.client(), Workflow.KIND);
+    try (KindPlayer argo = new KindPlayer(cluster.client(), new PlayedWorkflow())) {
+      cluster.applyText(
+          workflow("held", "1s", "")
+              .replace("{name: held}", "{name: held, labels: {kueue.x-k8s.io/queue-name: gold}}"));
+      await("event")
+          .atMost(LIMIT)
+          .untilAsserted(
+              () ->
+                  assertThat(
+                          cluster
+                              .client()
+                              .v1()
+                              .events()
+                              .inNamespace(cluster.namespace())
+                              .withField("involvedObject.name", "held")
+                              .list()
+                              .getItems())
+                      .anySatisfy(
+                          event -> {
+                            assertThat(event.getReason()).isEqualTo("QuotaNotAvailable");
+                            assertThat(event.getMessage())
+                                .isEqualTo(
+                                    "not everybody may use LocalQueue %s/gold, and nobody judges who names it in a Workflow"
+                                        .formatted(cluster.namespace()));
+                          }));
+      assertThat(api.workloads()).isEmpty();
+
+      api.patch(
+          "kueue.x-k8s.io/v1beta2/LocalQueue",
+          "gold",
+          "{'metadata': {'annotations': {'sluice.dev/allowed-users': null}}}");
+      awaitPhase(api, "held", "Succeed");
+    }
+  }
 }

@@ -5,6 +5,7 @@ import dev.sluice.api.config.FeatureGate;
 import dev.sluice.api.config.KubeQueue;
 import dev.sluice.api.config.PodAccounting;
 import dev.sluice.api.json.JsonMappers;
+import dev.sluice.api.queueing.AllowedSubjects;
 import dev.sluice.core.model.LocalQueueId;
 import dev.sluice.jobs.controller.CachedJobLookups;
 import dev.sluice.jobs.controller.Integration;
@@ -53,14 +54,17 @@ import dev.sluice.workload.record.WorkloadLister;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import java.io.IOException;
 import java.time.Duration;
+import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.BiPredicate;
 import java.util.function.Predicate;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -74,6 +78,14 @@ public final class JobModule implements OperatorModule {
 
   /** How many QueueUnits are written at the same time. */
   private static final int UNITS_AT_A_TIME = 2;
+
+  /** Kinds of jobs for which no webhook is registered. */
+  private static final Set<JobKind> UNJUDGED =
+      Stream.concat(
+              BuiltInIntegrations.ofKubeQueue(InstantSource.system()).stream()
+                  .map(Integration::kind),
+              Stream.of(ForeignQueueUnit.KIND))
+          .collect(Collectors.toUnmodifiableSet());
 
   private final OperatorContext context;
   private final InformerModule informers;
@@ -128,7 +140,8 @@ public final class JobModule implements OperatorModule {
                         job -> accounting.running(job.namespace(), job.uid()),
                         context.configuration().podAccounting() == PodAccounting.PREVENT,
                         runTimeRules::maxRunTime)
-                    .withPodGroups(() -> podGroupIndex.flatMap(PodGroupIndex::version)));
+                    .withPodGroups(() -> podGroupIndex.flatMap(PodGroupIndex::version))
+                    .with(this::refusal));
     IntegrationRegistry registry = registry(context, podIndex);
     accounting.whenEmpty(this::enqueueJob);
     owners = new OwnerChainResolver(options, workloads.cache(), registry, accounting.enabled());
@@ -283,6 +296,32 @@ public final class JobModule implements OperatorModule {
                     context.workQueue(ForeignQueueUnit.KIND),
                     () -> started && context.leadership().leading())))
         : Optional.empty();
+  }
+
+  /**
+   * Kinds of Kube Queue are registered with no webhook: nobody knows who names something in them.
+   */
+  private Optional<String> refusal(JobRef job, String queue, String priorityClass) {
+    if (!UNJUDGED.contains(job.kind())) {
+      return Optional.empty();
+    }
+    return Stream.of(
+            restricted(
+                clusterLookup.allowedInQueue(job.namespace(), queue),
+                "LocalQueue " + job.namespace() + "/" + queue),
+            restricted(
+                clusterLookup.allowedInPriorityClass(priorityClass),
+                "WorkloadPriorityClass " + priorityClass))
+        .flatMap(Optional::stream)
+        .map(
+            what ->
+                "not everybody may use %s, and nobody judges who names it in a %s"
+                    .formatted(what, job.kind().kind()))
+        .findFirst();
+  }
+
+  private static Optional<String> restricted(AllowedSubjects allowed, String what) {
+    return allowed.isRestricted() ? Optional.of(what) : Optional.empty();
   }
 
   private Map<String, String> namespaceLabels(String namespace) {

@@ -56,7 +56,7 @@ public final class OwnerChainResolver {
 
   /**
    * Whether this owner of something in the namespace, or one of its owners, names this queue and
-   * this priority class; an empty name is any.
+   * this priority class, and somebody judged that; an empty name is any.
    */
   public boolean names(
       String namespace, CachedJob.Controller owner, String queue, String priorityClass) {
@@ -65,7 +65,8 @@ public final class OwnerChainResolver {
       CachedJob job = next.get();
       String ofJob = job.labels().getOrDefault(KueueConstants.PRIORITY_CLASS, "");
       if ((queue.isEmpty() || job.queueName().equals(queue))
-          && (priorityClass.isEmpty() || ofJob.equals(priorityClass))) {
+          && (priorityClass.isEmpty() || ofJob.equals(priorityClass))
+          && options.clusterState().unjudged().refusal(job.ref(), queue, priorityClass).isEmpty()) {
         return true;
       }
       next = parent(job);

@@ -64,12 +64,23 @@ public record CachedJob(
 
   /** The same job in another state. */
   public CachedJob withState(JobState other) {
-    return changed(annotations, other, Optional.empty(), podSets);
+    return changed(labels, annotations, other, Optional.empty(), podSets);
   }
 
   /** The same job with other pod sets. */
   CachedJob withPodSets(List<PodSet> others) {
-    return changed(annotations, state, remoteStatus, others);
+    return changed(labels, annotations, state, remoteStatus, others);
+  }
+
+  /** The same job, as if it named the queue and the priority class that a Workload uses. */
+  CachedJob using(CachedWorkload workload) {
+    Map<String, String> otherLabels = new HashMap<>(labels);
+    Map<String, String> otherAnnotations = new HashMap<>(annotations);
+    otherAnnotations.remove(KueueConstants.QUEUE_NAME);
+    otherLabels.put(KueueConstants.QUEUE_NAME, workload.spec().queueName());
+    otherLabels.put(KueueConstants.PRIORITY_CLASS, UnjudgedUse.priorityClass(workload));
+    otherLabels.values().removeIf(String::isEmpty);
+    return changed(otherLabels, otherAnnotations, state, remoteStatus, podSets);
   }
 
   /**
@@ -83,10 +94,11 @@ public record CachedJob(
     }
     Map<String, String> others = new HashMap<>(annotations);
     others.remove(KueueConstants.PREBUILT_WORKLOAD_NAME);
-    return changed(others, state, remoteStatus, podSets);
+    return changed(labels, others, state, remoteStatus, podSets);
   }
 
   private CachedJob changed(
+      Map<String, String> itsLabels,
       Map<String, String> itsAnnotations,
       JobState itsState,
       Optional<JobState> itsRemoteStatus,
@@ -98,7 +110,7 @@ public record CachedJob(
         deletionTime,
         controller,
         finalizers,
-        labels,
+        itsLabels,
         itsAnnotations,
         itsState,
         itsRemoteStatus,

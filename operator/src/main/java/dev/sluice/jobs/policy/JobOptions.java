@@ -86,6 +86,7 @@ public record JobOptions(
    * @param jobUid the UID that the Workload of a job has as label {@code job-uid}
    * @param podGroups the version in which the API server serves PodGroups of kube-scheduler; empty
    *     if it serves none
+   * @param unjudged what jobs may use whose makers no webhook judges
    */
   public record ClusterState(
       Function<CachedWorkload, StartRules> startRules,
@@ -94,7 +95,8 @@ public record JobOptions(
       boolean prevents,
       BiFunction<String, String, Optional<Duration>> maxRunTime,
       Function<CachedJob, String> jobUid,
-      Supplier<Optional<String>> podGroups) {
+      Supplier<Optional<String>> podGroups,
+      UnjudgedUse unjudged) {
 
     /** Where a Workload has the UID of its own job, and nobody serves PodGroups. */
     public ClusterState(
@@ -110,19 +112,33 @@ public record JobOptions(
           prevents,
           maxRunTime,
           job -> job.ref().uid(),
-          Optional::empty);
+          Optional::empty,
+          UnjudgedUse.ANY);
     }
 
     /** The same, with other UIDs. */
     public ClusterState with(Function<CachedJob, String> otherUid) {
       return new ClusterState(
-          startRules, selectedLabels, runningPods, prevents, maxRunTime, otherUid, podGroups);
+          startRules,
+          selectedLabels,
+          runningPods,
+          prevents,
+          maxRunTime,
+          otherUid,
+          podGroups,
+          unjudged);
     }
 
     /** The same where PodGroups may be served. */
     public ClusterState withPodGroups(Supplier<Optional<String>> version) {
       return new ClusterState(
-          startRules, selectedLabels, runningPods, prevents, maxRunTime, jobUid, version);
+          startRules, selectedLabels, runningPods, prevents, maxRunTime, jobUid, version, unjudged);
+    }
+
+    /** The same, but this is all that jobs may use whose makers nobody judges. */
+    public ClusterState with(UnjudgedUse use) {
+      return new ClusterState(
+          startRules, selectedLabels, runningPods, prevents, maxRunTime, jobUid, podGroups, use);
     }
 
     /** Queues say nothing about starts and run times, select no labels, and nobody counts pods. */

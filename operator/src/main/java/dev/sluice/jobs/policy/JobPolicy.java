@@ -94,11 +94,41 @@ public final class JobPolicy {
           List.of(new Warn("JobNestingTooDeep", "more than 10 owners up the chain; not handled"));
       case ManagementStatus.ChildOfManaged child -> child(reconcileContext.job(), child);
       case ManagementStatus.Own own ->
-          reconcileContext.job().prebuiltWorkload().isEmpty()
-                  || !integration.acceptsPrebuiltWorkload()
-              ? own(reconcileContext)
-              : prebuilt(reconcileContext);
+          options
+              .clusterState()
+              .unjudged()
+              .refusal(reconcileContext)
+              .map(why -> refused(reconcileContext, why))
+              .orElseGet(() -> managed(reconcileContext));
     };
+  }
+
+  private List<JobAction> managed(ReconcileContext reconcileContext) {
+    return reconcileContext.job().prebuiltWorkload().isEmpty()
+            || !integration.acceptsPrebuiltWorkload()
+        ? own(reconcileContext)
+        : prebuilt(reconcileContext);
+  }
+
+  /**
+   * A job that may not use what it names: one that has a Workload keeps what that uses, all others
+   * get none.
+   */
+  private List<JobAction> refused(ReconcileContext reconcileContext, String why) {
+    CachedJob job = reconcileContext.job();
+    Optional<CachedWorkload> present = UnjudgedUse.present(reconcileContext);
+    if (present.isPresent()) {
+      return managed(reconcileContext.with(job.using(present.get())));
+    }
+    if (!reconcileContext.owned().isEmpty() || job.state().end().isPresent()) {
+      return own(reconcileContext);
+    }
+    if (notStopped(job)) {
+      return List.of(stop(StopReason.NO_MATCHING_WORKLOAD, Optional.empty(), why));
+    }
+    return job.state().active()
+        ? List.of()
+        : WorkloadActions.awaited(reconcileContext, new Warn(JobIntakePolicy.REFUSED, why));
   }
 
   /**

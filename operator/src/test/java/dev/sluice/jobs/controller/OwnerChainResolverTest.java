@@ -106,4 +106,24 @@ class OwnerChainResolverTest {
         .isInstanceOf(ManagementStatus.Own.class);
     assertThat(resolver.status(child)).isInstanceOf(ManagementStatus.Own.class);
   }
+
+  /** docs/queueing-policies.md#who-may-use-a-queue-or-a-class. */
+  @Test
+  void whatAnOwnerNamesCountsWhereSomebodyJudgedIt() {
+    registry.register(GROUPED, (namespace, name) -> Optional.of(job().view()));
+    CachedJob.Controller owner =
+        ownedBy("example.com/v1", "Grouped", job().view().ref().uid()).controller().orElseThrow();
+    assertThat(resolver.names("team", owner, "training", "")).isTrue();
+    assertThat(resolver.names("team", owner, "other", "")).isFalse();
+
+    JobOptions unjudged =
+        JobOptions.defaults("kueue-system")
+            .with(
+                JobOptions.ClusterState.NONE.with(
+                    (job, queue, priorityClass) -> Optional.of("restricted")));
+    assertThat(
+            new OwnerChainResolver(unjudged, new ScriptedApi(), registry)
+                .names("team", owner, "training", ""))
+        .isFalse();
+  }
 }
