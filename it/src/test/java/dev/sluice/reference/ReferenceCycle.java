@@ -431,6 +431,7 @@ final class ReferenceCycle {
             nominated.victims().stream()
                 .map(victim -> victim.holder().id().uid())
                 .collect(Collectors.toSet()))) {
+      parking.fits(entry, queue.name());
       entry.walked = 0;
       entry.aside = true;
       looked = true;

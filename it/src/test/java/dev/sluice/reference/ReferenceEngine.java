@@ -600,9 +600,10 @@ final class ReferenceEngine {
   /**
    * One cycle for which there is a reason at some queues only. In trees without any nothing may
    * come of it, and it isn't remembered who stood aside nor how far anybody's search through the
-   * flavors came, as in {@link #idleCycles}. At other queues without any, those who were looked at
-   * because quota was given back, and didn't get it beside others, are known to lack what they
-   * lacked.
+   * flavors came, as in {@link #idleCycles}; nor how far that of the head of another StrictFIFO
+   * queue without any came, which can't fit whatever others do. At other queues without any, those
+   * who were looked at because quota was given back, and didn't get it beside others, are known to
+   * lack what they lacked.
    *
    * @param reason whether there is one at a ClusterQueue
    */
@@ -618,7 +619,7 @@ final class ReferenceEngine {
     Map<ReferenceEntry, ReferenceEntry.Search> searches =
         searches(
             passedOver.stream()
-                .filter(queue -> tree.tree(queue).stream().noneMatch(reason))
+                .filter(queue -> isStrict(queue) || tree.tree(queue).stream().noneMatch(reason))
                 .flatMap(queue -> world.waitingIn(queue).stream()));
     long cycleBefore = cycles;
     List<Decided> decided = cycle();
@@ -635,6 +636,11 @@ final class ReferenceEngine {
       }
     }
     return decided;
+  }
+
+  private boolean isStrict(String queue) {
+    return Objects.requireNonNull(world.queues.get(queue)).strategy()
+        == QueueingStrategy.STRICT_FIFO;
   }
 
   /**

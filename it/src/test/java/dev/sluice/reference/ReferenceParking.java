@@ -133,8 +133,9 @@ final class ReferenceParking {
   }
 
   /**
-   * One of a class that was looked at in vain before fits now. What the others lack is still known:
-   * they are looked at again as soon as there is enough of it.
+   * One of a class that was looked at in vain before fits now, whether it gets the quota or may not
+   * take it. What the others lack is still known: they are looked at again as soon as there is
+   * enough of it.
    */
   void fits(ReferenceEntry entry, String queue) {
     Result before = lookedAt.get(entry.id.uid());

@@ -17,6 +17,7 @@ import dev.sluice.core.model.LocalQueueId;
 import dev.sluice.core.model.LocalQueueSpec;
 import dev.sluice.core.model.PendingWorkload;
 import dev.sluice.core.model.PodSetAssignment;
+import dev.sluice.core.model.RequestShape;
 import dev.sluice.core.model.ReservingWorkload;
 import dev.sluice.core.model.ResourceAmounts;
 import dev.sluice.core.model.ResourceGroup;
@@ -44,15 +45,14 @@ abstract class SmallWorld {
   int second;
 
   SmallWorld() {
-    this(32);
+    this(32, ReferenceEngine.Waking.ALL);
   }
 
   /**
    * @param longestWalk how often in a row a Workload is looked at because of untried flavors
    */
-  SmallWorld(int longestWalk) {
-    engine =
-        new ReferenceEngine(Duration.ofSeconds(10), ReferenceEngine.Waking.ALL, longestWalk, true);
+  SmallWorld(int longestWalk, ReferenceEngine.Waking waking) {
+    engine = new ReferenceEngine(Duration.ofSeconds(10), waking, longestWalk, true);
     engine.fold(new SchedulerEvent.TimePassed(START));
     engine.fold(new SchedulerEvent.DecidingEnabled(true));
     engine.fold(new SchedulerEvent.NamespaceChanged("ns", Map.of()));
@@ -101,9 +101,14 @@ abstract class SmallWorld {
 
   /** One without a cohort that preempts nobody, and whose head blocks those behind. */
   void strictQueue(String name, ResourceGroup.FlavorQuotas... flavors) {
+    strictQueueOf(name, "", flavors);
+  }
+
+  /** The same in a cohort. */
+  void strictQueueOf(String name, String cohort, ResourceGroup.FlavorQuotas... flavors) {
     queue(
         name,
-        "",
+        cohort,
         QueueingStrategy.STRICT_FIFO,
         PreemptionPolicies.NEVER,
         FlavorFungibility.DEFAULT,
@@ -181,13 +186,17 @@ abstract class SmallWorld {
   }
 
   void submit(String uid, String queue, long amount, long priority, Instant queuedAt) {
+    submit(uid, queue, RandomWorld.single("cpu", amount), priority, queuedAt);
+  }
+
+  void submit(String uid, String queue, RequestShape shape, long priority, Instant queuedAt) {
     engine.fold(
         new SchedulerEvent.WorkloadPending(
             new PendingWorkload(
                 id(uid),
                 version++,
                 queue,
-                RandomWorld.single("cpu", amount),
+                shape,
                 priority,
                 queuedAt,
                 queuedAt,

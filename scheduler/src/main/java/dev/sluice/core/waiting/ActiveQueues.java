@@ -347,6 +347,18 @@ final class ActiveQueues {
     return skippedClasses.begin(ready.values());
   }
 
+  /**
+   * Has the heads that hold a claim in the tree with this root take part in the cycle that begins.
+   *
+   * @return whether skipped classes are among them
+   */
+  boolean joinClaims(QuotaNode root) {
+    if (!claims.isEmpty()) {
+      ready.putAll(claims.getOrDefault(root, Map.of()));
+    }
+    return skippedClasses.join(root);
+  }
+
   /** Ends a cycle, before its outcomes are applied: heads that it skipped hold a claim now. */
   void endCycle(CycleHeads heads) {
     for (ClusterQueueCache queue : heads.plainProcessed()) {

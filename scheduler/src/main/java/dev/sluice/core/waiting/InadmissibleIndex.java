@@ -59,12 +59,15 @@ final class InadmissibleIndex {
    * @param isIneligible whether a Workload can't get quota, however much is free
    * @param maySkip whether heads of a tree may be skipped without an outcome
    * @param skippedTrees the roots of trees whose skipped classes take part in the cycle
+   * @param joinClaims has the claims of a tree take part in the cycle; tells whether skipped
+   *     classes are among them
    */
   record Surrounding(
       Function<QuotaNode, Optional<List<QueueHead>>> activeHeads,
       Predicate<QueueHead> isIneligible,
       Predicate<QuotaNode> maySkip,
-      Set<QuotaNode> skippedTrees) {}
+      Set<QuotaNode> skippedTrees,
+      Predicate<QuotaNode> joinClaims) {}
 
   /** The inadmissible classes of one tree. */
   private static final class Tree {
@@ -215,10 +218,18 @@ final class InadmissibleIndex {
     while (roots.hasNext()) {
       QuotaNode root = roots.next();
       List<InadmissibleQueue> requeueable = new ArrayList<>();
-      if (!findRequeueable(root, requeueable, found, surrounding)) {
-        roots.remove();
-      } else {
+      boolean withSkipped = surrounding.skippedTrees.contains(root);
+      boolean any = findRequeueable(root, withSkipped, requeueable, found, surrounding);
+      // A class may come before those in line that didn't when the quota was released. Nobody gets
+      // quota past the claims of a tree, though nothing else has them looked at.
+      if (!requeueable.isEmpty() && surrounding.joinClaims.test(root) && !withSkipped) {
+        requeueable.clear();
+        any = findRequeueable(root, true, requeueable, found, surrounding);
+      }
+      if (any) {
         addRequeueable(root, requeueable, found, surrounding);
+      } else {
+        roots.remove();
       }
     }
     return found;
@@ -321,16 +332,17 @@ final class InadmissibleIndex {
   /**
    * Whether any class may fit, skipped ones apart.
    *
+   * @param withSkipped whether the skipped classes of the tree take part in the cycle
    * @param requeueable receives the classes to evaluate
    * @param found receives what becomes of skipped classes
    */
   private boolean findRequeueable(
       QuotaNode root,
+      boolean withSkipped,
       List<InadmissibleQueue> requeueable,
       Candidates found,
       Surrounding surrounding) {
     Tree tree = trees.get(root);
-    boolean withSkipped = surrounding.skippedTrees.contains(root);
     if (tree == null || tree.queues.isEmpty() || !tree.leastMissing.mayBeAvailable(root)) {
       if (withSkipped) {
         addSkipped(root, found, surrounding.isIneligible);

@@ -171,6 +171,15 @@ final class SkippedClasses {
     return trees;
   }
 
+  /** Has the skipped classes of a tree take part in the cycle too; whether there are any. */
+  boolean join(QuotaNode root) {
+    if (!byTree.containsKey(root)) {
+      return false;
+    }
+    evaluated.add(root);
+    return true;
+  }
+
   /**
    * Ends the evaluation of the skipped classes that took part in a cycle.
    *

@@ -463,7 +463,11 @@ public final class WaitingWorkloads {
     return inadmissibleIndex.hasReleases() || !skippedTrees.isEmpty()
         ? inadmissibleIndex.candidates(
             new InadmissibleIndex.Surrounding(
-                activeQueues.headsByTree(), context::isIneligible, context::maySkip, skippedTrees))
+                activeQueues.headsByTree(),
+                context::isIneligible,
+                context::maySkip,
+                skippedTrees,
+                activeQueues::joinClaims))
         : InadmissibleIndex.Candidates.NONE;
   }
 

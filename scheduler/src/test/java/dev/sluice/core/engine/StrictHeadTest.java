@@ -12,6 +12,7 @@ import dev.sluice.core.model.Decision;
 import dev.sluice.core.model.NodeConstraints;
 import dev.sluice.core.model.PodSetRequest;
 import dev.sluice.core.model.RequestShape;
+import dev.sluice.core.model.ResourceAmounts;
 import dev.sluice.core.model.SchedulerEvent;
 import java.util.List;
 import java.util.Map;
@@ -148,6 +149,31 @@ class StrictHeadTest {
 
     // then
     assertThat(schedulerFixture.decisions.getLast().id().name()).isEqualTo("second");
+  }
+
+  /** Nothing but that one has the tree looked at. */
+  @Test
+  void keepsItsQuotaFromOneThatJoinsAClassWhichTheQuotaHelped() {
+    // given a head that keeps what is free, and two classes of another queue which that would help
+    strict(PreemptionPolicies.NEVER, 7);
+    schedulerFixture.queue("other", "co", quota("f", 1, 1, ResourceAmounts.UNLIMITED));
+    schedulerFixture.submit("own", "strict", 2, 0, 0);
+    schedulerFixture.submit("small", "other", 1, 0, 1);
+    schedulerFixture.submit("gone", "other", 1, 0, 2);
+    assertThat(schedulerFixture.admitted()).containsExactlyInAnyOrder("own", "small", "gone");
+    schedulerFixture.submit("one", "other", new RequestShape(List.of(podSet("one", 1))), 0, 14);
+    schedulerFixture.submit("two", "other", new RequestShape(List.of(podSet("two", 1))), 0, 15);
+    assertThat(schedulerFixture.admitted()).isEmpty();
+    schedulerFixture.finish("gone");
+    schedulerFixture.submit("head", "strict", 6, 0, 3);
+    schedulerFixture.engine.cycle();
+    assertThat(schedulerFixture.decisions).hasSize(3);
+
+    // when
+    schedulerFixture.submit("late", "other", new RequestShape(List.of(podSet("two", 1))), 0, 4);
+
+    // then
+    assertThat(schedulerFixture.admitted()).isEmpty();
   }
 
   private int cycles() {

@@ -113,7 +113,11 @@ class InadmissibleIndexTest {
     return inadmissibleIndex
         .candidates(
             new InadmissibleIndex.Surrounding(
-                root -> Optional.of(List.of()), queueHead -> false, root -> false, Set.of()))
+                root -> Optional.of(List.of()),
+                queueHead -> false,
+                root -> false,
+                Set.of(),
+                root -> false))
         .classes()
         .stream()
         .map(InadmissibleIndex.InadmissibleQueue::equivalenceClass)
