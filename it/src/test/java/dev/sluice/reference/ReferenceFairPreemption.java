@@ -23,11 +23,6 @@ import java.util.function.Predicate;
  */
 final class ReferenceFairPreemption {
 
-  private static final Comparator<ReferenceHolder> BY_PRIORITY =
-      Comparator.comparing(ReferenceHolder::priority)
-          .thenComparing(ReferenceHolder::lossSince, Comparator.reverseOrder())
-          .thenComparing(holder -> holder.id().uid());
-
   private final FairSharing rules;
   private final Preemptor preemptor;
   private final Node self;
@@ -36,6 +31,7 @@ final class ReferenceFairPreemption {
   private final Predicate<ReferenceSnapshot> hasPlaces;
   private final ReferenceSnapshot world;
   private final List<Node> ofSelf;
+  private final Comparator<ReferenceHolder> byPriority;
 
   /** Usage with the preemptor's request, and without its victims. */
   private final ReferenceTree tree;
@@ -46,6 +42,7 @@ final class ReferenceFairPreemption {
    * @param requests all that is asked for
    * @param needed those pairs of it that need preemption
    * @param hasPlaces whether nodes have room for the pods
+   * @param byPriority who goes first of those of one queue who are otherwise equal
    */
   ReferenceFairPreemption(
       FairSharing rules,
@@ -53,7 +50,9 @@ final class ReferenceFairPreemption {
       Preemptor preemptor,
       Map<FlavorResource, Long> requests,
       Set<FlavorResource> needed,
-      Predicate<ReferenceSnapshot> hasPlaces) {
+      Predicate<ReferenceSnapshot> hasPlaces,
+      Comparator<ReferenceHolder> byPriority) {
+    this.byPriority = byPriority;
     this.hasPlaces = hasPlaces;
     this.rules = rules;
     this.world = world;
@@ -76,7 +75,7 @@ final class ReferenceFairPreemption {
     }
     if (!fits) {
       List<Victim> byRules =
-          new ReferencePreemption(world, preemptor, requests, needed, hasPlaces)
+          new ReferencePreemption(world, preemptor, requests, needed, hasPlaces, byPriority)
               .byRules(victims.stream().map(Victim::holder).toList());
       if (byRules.isEmpty()) {
         return List.of();
@@ -122,14 +121,14 @@ final class ReferenceFairPreemption {
         candidates.add(holder);
       }
     }
-    candidates.sort(order());
+    candidates.sort(order(byPriority));
     return candidates;
   }
 
-  private Comparator<ReferenceHolder> order() {
+  private Comparator<ReferenceHolder> order(Comparator<ReferenceHolder> ofEquals) {
     return Comparator.comparing((ReferenceHolder holder) -> !holder.evicted())
         .thenComparing(holder -> holder.queue().equals(self.name()))
-        .thenComparing(BY_PRIORITY);
+        .thenComparing(ofEquals);
   }
 
   /** Whether it fits after it. */
@@ -177,7 +176,7 @@ final class ReferenceFairPreemption {
       ReferenceHolder first =
           left.stream()
               .filter(holder -> holder.queue().equals(target.get()))
-              .min(order())
+              .min(order(byPriority))
               .orElseThrow();
       left.removeIf(holder -> holder.queue().equals(target.get()));
       if (allows(rules.strategies().getLast(), first)
@@ -242,13 +241,16 @@ final class ReferenceFairPreemption {
     if (one.isQueue() != two.isQueue()) {
       return !one.isQueue();
     }
-    return one.isQueue() && order().compare(first(one, candidates), first(two, candidates)) < 0;
+    return one.isQueue()
+        && order(ReferenceVictimOrder.BY_TIME)
+                .compare(first(one, candidates), first(two, candidates))
+            < 0;
   }
 
   private ReferenceHolder first(Node queue, List<ReferenceHolder> candidates) {
     return candidates.stream()
         .filter(holder -> holder.queue().equals(queue.name()))
-        .min(order())
+        .min(order(byPriority))
         .orElseThrow();
   }
 

@@ -8,6 +8,7 @@ import dev.sluice.core.model.RequestShape;
 import dev.sluice.reference.ReferenceAssigner.Result;
 import dev.sluice.reference.ReferencePreemption.Preemptor;
 import dev.sluice.reference.ReferencePreemption.Victim;
+import java.util.Comparator;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
@@ -110,13 +111,18 @@ final class ReferenceNominator {
                 || placer.places(world, shape, found).isPresent();
     List<Victim> victims =
         result.mode().preempts() && !isDelayed(entry, queue, snapshot)
-            ? victims(
+            ? leastWork(
                 snapshot,
-                preemptor(entry, queue, snapshot),
-                result.usage(),
-                result.needed(),
-                rules,
-                hasPlaces)
+                queue,
+                order ->
+                    victims(
+                        snapshot,
+                        preemptor(entry, queue, snapshot),
+                        result.usage(),
+                        result.needed(),
+                        rules,
+                        hasPlaces,
+                        order))
             : List.of();
     ReferenceSnapshot after = snapshot.without(victims.stream().map(Victim::holder).toList());
     return new ReferenceNominated(
@@ -131,21 +137,39 @@ final class ReferenceNominator {
         after.allUses(rules.nodes()));
   }
 
+  /** Whom to evict: found by time, or by work if less is lost then. */
+  private static List<Victim> leastWork(
+      ReferenceSnapshot snapshot,
+      ClusterQueueSpec queue,
+      Function<Comparator<ReferenceHolder>, List<Victim>> find) {
+    List<Victim> byTime = find.apply(ReferenceVictimOrder.BY_TIME);
+    if (byTime.isEmpty() || !snapshot.savesWork(queue.name())) {
+      return byTime;
+    }
+    ReferenceVictimOrder order = new ReferenceVictimOrder(snapshot, queue.name());
+    List<Victim> byWork = find.apply(order.byWork());
+    return !byWork.isEmpty() && order.work(byWork) < order.work(byTime) ? byWork : byTime;
+  }
+
   private static List<Victim> victims(
       ReferenceSnapshot snapshot,
       Preemptor preemptor,
       Map<FlavorResource, Long> usage,
       Set<FlavorResource> needed,
       ReferenceEngine.Rules rules,
-      Predicate<ReferenceSnapshot> hasPlaces) {
+      Predicate<ReferenceSnapshot> hasPlaces,
+      Comparator<ReferenceHolder> order) {
     return rules
         .sharing()
         .map(
             sharing ->
-                new ReferenceFairPreemption(sharing, snapshot, preemptor, usage, needed, hasPlaces)
+                new ReferenceFairPreemption(
+                        sharing, snapshot, preemptor, usage, needed, hasPlaces, order)
                     .victims())
         .orElseGet(
-            () -> new ReferencePreemption(snapshot, preemptor, usage, needed, hasPlaces).victims());
+            () ->
+                new ReferencePreemption(snapshot, preemptor, usage, needed, hasPlaces, order)
+                    .victims());
   }
 
   /** Whether it has to wait before it preempts anybody. */
@@ -187,7 +211,8 @@ final class ReferenceNominator {
                     Map.of(pair, amount),
                     Set.of(pair),
                     rules,
-                    world -> true);
+                    world -> true,
+                    ReferenceVictimOrder.BY_TIME);
     return new ReferenceAssigner(
         snapshot.tree(),
         queue,

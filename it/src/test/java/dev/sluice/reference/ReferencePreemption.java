@@ -67,11 +67,6 @@ final class ReferencePreemption {
    */
   private record Candidate(ReferenceHolder holder, Variant variant, boolean byRule) {}
 
-  private static final Comparator<Candidate> ORDER =
-      Comparator.comparing((Candidate each) -> each.holder().priority())
-          .thenComparing(each -> each.holder().lossSince(), Comparator.reverseOrder())
-          .thenComparing(each -> each.holder().id().uid());
-
   private final ReferenceSnapshot world;
   private final Preemptor preemptor;
   private final PreemptionPolicies policies;
@@ -79,18 +74,22 @@ final class ReferencePreemption {
   private final Map<FlavorResource, Long> requests;
   private final Set<FlavorResource> needed;
   private final Predicate<ReferenceSnapshot> hasPlaces;
+  private final Comparator<Candidate> order;
 
   /**
    * @param requests all that is asked for
    * @param needed those pairs of it that need preemption
    * @param hasPlaces whether nodes have room for the pods
+   * @param order who goes first of those who are otherwise equal
    */
   ReferencePreemption(
       ReferenceSnapshot world,
       Preemptor preemptor,
       Map<FlavorResource, Long> requests,
       Set<FlavorResource> needed,
-      Predicate<ReferenceSnapshot> hasPlaces) {
+      Predicate<ReferenceSnapshot> hasPlaces,
+      Comparator<ReferenceHolder> order) {
+    this.order = Comparator.comparing(Candidate::holder, order);
     this.hasPlaces = hasPlaces;
     this.world = world;
     this.preemptor = preemptor;
@@ -174,7 +173,7 @@ final class ReferencePreemption {
     named.sort(
         Comparator.comparing((Candidate each) -> !each.holder().evicted())
             .thenComparing(each -> each.variant() == Variant.WITHIN_QUEUE)
-            .thenComparing(ORDER));
+            .thenComparing(order));
     return named;
   }
 
@@ -266,7 +265,7 @@ final class ReferencePreemption {
         marked.stream()
             .filter(each -> each.holder().evicted() == evicted)
             .filter(each -> list.contains(each.variant()))
-            .sorted(ORDER)
+            .sorted(order)
             .forEach(sequence::add);
       }
     }

@@ -23,6 +23,7 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.stream.Collectors;
 
 /**
  * What is declared and who is there: which queue a Workload waits in, whether it is set aside, and
@@ -127,7 +128,12 @@ final class ReferenceQueues {
         holders.add(isGuaranteed(holder) ? holder.thatNobodyEvicts() : holder);
       }
     }
-    return new ReferenceSnapshot(tree, holders, new ArrayList<>(), now, repeats::sparedBy);
+    Set<String> saving =
+        holders.stream()
+            .filter(holder -> holder.lossSince().isAfter(holder.reservedAt()))
+            .map(ReferenceHolder::queue)
+            .collect(Collectors.toSet());
+    return new ReferenceSnapshot(tree, holders, new ArrayList<>(), now, repeats::sparedBy, saving);
   }
 
   /**

@@ -9,14 +9,16 @@ import java.util.function.Function;
 
 /**
  * The world at one moment: the tree with all that is used, those who use it, what is used of nodes
- * beside them, the time, and whom each preemptor may not evict once more.
+ * beside them, the time, whom each preemptor may not evict once more, and the queues in which
+ * anybody saved work since it got its quota.
  */
 record ReferenceSnapshot(
     ReferenceTree tree,
     List<ReferenceHolder> holders,
     List<ReferenceNodes.Use> uses,
     Instant now,
-    Function<String, Set<String>> spared) {
+    Function<String, Set<String>> spared,
+    Set<String> saving) {
 
   /** The same world, in a copy. */
   ReferenceSnapshot copy() {
@@ -32,6 +34,11 @@ record ReferenceSnapshot(
     return all;
   }
 
+  /** Whether anybody in the tree of a queue saved work. */
+  boolean savesWork(String queue) {
+    return tree.tree(queue).stream().anyMatch(saving::contains);
+  }
+
   /** The same world, where these hold nothing any more. */
   ReferenceSnapshot without(Collection<ReferenceHolder> gone) {
     ReferenceTree left = tree.copy();
@@ -41,6 +48,6 @@ record ReferenceSnapshot(
         left.remove(holder.queue(), holder.usage());
       }
     }
-    return new ReferenceSnapshot(left, others, new ArrayList<>(uses), now, spared);
+    return new ReferenceSnapshot(left, others, new ArrayList<>(uses), now, spared, saving);
   }
 }

@@ -272,6 +272,19 @@ public final class QuotaHolder {
     return reservedAtMicros;
   }
 
+  /**
+   * Since when work would be lost if the Workload were evicted, in microseconds since the epoch:
+   * since its last checkpoint, or since it got its quota.
+   */
+  public long lossSinceMicros() {
+    return lossSinceMicros;
+  }
+
+  /** Whether the Workload saved its work since it got its quota. */
+  public boolean savesWork() {
+    return lossSinceMicros > reservedAtMicros;
+  }
+
   /** Whether the Workload is being evicted, or its eviction is decided. */
   public boolean evicted() {
     return evicted;

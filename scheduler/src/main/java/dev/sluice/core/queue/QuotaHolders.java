@@ -2,6 +2,7 @@ package dev.sluice.core.queue;
 
 import dev.sluice.core.model.LocalQueueId;
 import dev.sluice.core.model.ResourceAmounts;
+import dev.sluice.core.quota.AnyHolder;
 import dev.sluice.core.quota.QuotaNode;
 import dev.sluice.core.quota.UsageVector;
 import java.util.ArrayList;
@@ -34,6 +35,10 @@ public final class QuotaHolders {
   private @Nullable Function<LocalQueueId, LocalQueueUsage> usageOf;
   private boolean countsGuaranteed;
   private int size;
+
+  /** How many of the holders saved their work since they got their quota. */
+  private int savingWork;
+
   private @Nullable QuotaNode node;
 
   /** The least positive amount by pair of all candidates; null after a change of the holders. */
@@ -57,7 +62,10 @@ public final class QuotaHolders {
     QuotaNode told = node;
     if (told != null) {
       told.reservationsChanged();
-      told.holdsNotEvictable(!notEvictable.isEmpty());
+      told.holds(
+          notEvictable.isEmpty() && savingWork == 0
+              ? AnyHolder.NONE
+              : new AnyHolder(!notEvictable.isEmpty(), savingWork > 0));
     }
   }
 
@@ -65,8 +73,7 @@ public final class QuotaHolders {
   public void add(QuotaHolder quotaHolder) {
     if (!isCandidate(quotaHolder)) {
       if (notEvictable.add(quotaHolder)) {
-        changed();
-        size++;
+        count(quotaHolder, 1);
       }
       return;
     }
@@ -75,26 +82,29 @@ public final class QuotaHolders {
             .computeIfAbsent(
                 usage(quotaHolder), usage -> new TreeSet<>(QuotaHolder.PREEMPTION_ORDER));
     if (group.add(quotaHolder)) {
-      changed();
-      size++;
+      count(quotaHolder, 1);
       byPriority.add(quotaHolder);
     }
+  }
+
+  private void count(QuotaHolder quotaHolder, int one) {
+    size += one;
+    savingWork += quotaHolder.savesWork() ? one : 0;
+    changed();
   }
 
   /** Removes a holder. */
   public void remove(QuotaHolder quotaHolder) {
     if (!isCandidate(quotaHolder)) {
       if (notEvictable.remove(quotaHolder)) {
-        changed();
-        size--;
+        count(quotaHolder, -1);
       }
       return;
     }
     LocalQueueUsage usage = usage(quotaHolder);
     NavigableSet<QuotaHolder> group = of(quotaHolder.evicted()).get(usage);
     if (group != null && group.remove(quotaHolder)) {
-      changed();
-      size--;
+      count(quotaHolder, -1);
       byPriority.remove(quotaHolder);
       if (group.isEmpty()) {
         of(quotaHolder.evicted()).remove(usage);
@@ -230,6 +240,7 @@ public final class QuotaHolders {
     notEvicted.clear();
     notEvictable.clear();
     size = 0;
+    savingWork = 0;
     changed();
     byPriority.clear();
     change.run();

@@ -44,8 +44,8 @@ abstract sealed class HierarchyNode permits QuotaNode {
   private @Nullable Object untilReservationsChange;
   private @Nullable Object owner;
 
-  /** Whether nobody can evict a Workload here or below; null for a cohort if it isn't known. */
-  private @Nullable Boolean notEvictable;
+  /** What is so of any holder here or below; null for a cohort if it isn't known. */
+  private @Nullable AnyHolder anyHolder;
 
   HierarchyNode(String name, boolean queue) {
     this.name = name;
@@ -319,7 +319,7 @@ abstract sealed class HierarchyNode permits QuotaNode {
     ranking = null;
     untilReservationsChange = null;
     if (!queue) {
-      notEvictable = null;
+      anyHolder = null;
     }
   }
 
@@ -334,27 +334,27 @@ abstract sealed class HierarchyNode permits QuotaNode {
     }
   }
 
-  /** Records whether this queue has a holder that nobody can evict. */
-  public final void holdsNotEvictable(boolean any) {
-    if (notEvictable == null || notEvictable != any) {
-      notEvictable = any;
+  /** Records what is so of any holder of this queue. */
+  public final void holds(AnyHolder any) {
+    if (!any.equals(anyHolder)) {
+      anyHolder = any;
       for (HierarchyNode node = parent; node != null; node = node.parent) {
-        node.notEvictable = null;
+        node.anyHolder = null;
       }
     }
   }
 
-  /** Whether a queue here or below has a holder that nobody can evict. */
-  public final boolean anyNotEvictable() {
-    Boolean known = notEvictable;
+  /** What is so of any holder of a queue here or below. */
+  public final AnyHolder anyHolder() {
+    AnyHolder known = anyHolder;
     if (known != null) {
       return known;
     }
-    boolean any = false;
+    AnyHolder any = AnyHolder.NONE;
     for (QuotaNode child : children) {
-      any |= child.anyNotEvictable();
+      any = any.or(child.anyHolder());
     }
-    notEvictable = any;
+    anyHolder = any;
     return any;
   }
 

@@ -409,9 +409,11 @@ final class Nominator {
     if (!assignment.needsPreemption()) {
       return List.of();
     }
+    PreemptionRequest request =
+        request(head, queue, assignment, () -> hasPlaces(resourceDemand, assignment));
     return simulations
-        .targets(request(head, queue, assignment, () -> hasPlaces(resourceDemand, assignment)))
-        .map(PreemptionStrategy.Found::preemptionTargets)
+        .targets(request)
+        .map(found -> preemption.withLeastWork(request, found).preemptionTargets())
         .orElse(List.of());
   }
 

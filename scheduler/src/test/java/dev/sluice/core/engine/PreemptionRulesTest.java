@@ -23,6 +23,7 @@ import dev.sluice.core.model.PreemptionRules;
 import dev.sluice.core.model.PreemptionRules.PreemptionLimit;
 import dev.sluice.core.model.QueueRules;
 import dev.sluice.core.model.QuotaRules;
+import dev.sluice.core.model.RequestShape;
 import dev.sluice.core.model.ReservingWorkload;
 import dev.sluice.core.model.ResourceGroup;
 import dev.sluice.core.model.SchedulerEvent;
@@ -105,13 +106,18 @@ class PreemptionRulesTest {
       long priority,
       PreemptionRules ofClass,
       PreemptionHistory history) {
+    pending(name, queue, priority, SchedulerFixture.shape(2).withPreemption(ofClass), history);
+  }
+
+  private void pending(
+      String name, String queue, long priority, RequestShape shape, PreemptionHistory history) {
     fixture.engine.apply(
         new SchedulerEvent.WorkloadPending(
             new PendingWorkload(
                     new WorkloadId("uid-" + name, "ns", name),
                     version++,
                     queue,
-                    SchedulerFixture.shape(2).withPreemption(ofClass),
+                    shape,
                     priority,
                     SchedulerFixture.START,
                     SchedulerFixture.START,
@@ -324,6 +330,42 @@ class PreemptionRulesTest {
     fixture.submit("urgent", "q", 4, 5, 0);
     assertThat(preemptedAt(30))
         .containsExactlyInAnyOrder("b for urgent: InClusterQueue", "c for urgent: InClusterQueue");
+  }
+
+  @Test
+  void theAmountCountsWhereSomebodySavesItsWork() {
+    queue("q", "", PreemptionRules.NONE, 9);
+    pending("large", "q", 0, SchedulerFixture.shape(8), checkpoint(20));
+    pending("small", "q", 0, SchedulerFixture.shape(1), PreemptionHistory.NONE);
+    assertThat(fixture.admitted()).containsExactlyInAnyOrder("large", "small");
+    // at 30 the large one would lose 8/9 of 10 s, the small one 1/9 of 30 s
+    fixture.submit("urgent", "q", 1, 5, 0);
+    assertThat(preemptedAt(30)).containsExactly("small for urgent: InClusterQueue");
+  }
+
+  @Test
+  void manyDoNotGoInPlaceOfOneThatLosesLess() {
+    queue("q", "", PreemptionRules.NONE, 12);
+    pending("large", "q", 0, SchedulerFixture.shape(8), checkpoint(20));
+    for (String name : List.of("a", "b", "c", "d")) {
+      pending(name, "q", 0, SchedulerFixture.shape(1), PreemptionHistory.NONE);
+    }
+    assertThat(fixture.admitted()).hasSize(5);
+    // each of the small ones would lose less than the large one, but all four of them more
+    fixture.submit("urgent", "q", 4, 5, 0);
+    assertThat(preemptedAt(30)).containsExactly("large for urgent: InClusterQueue");
+  }
+
+  @Test
+  void theAmountDoesNotCountWhereNobodySavesItsWork() {
+    queue("q", "", PreemptionRules.NONE, 9);
+    pending("small", "q", 0, SchedulerFixture.shape(1), PreemptionHistory.NONE);
+    assertThat(fixture.admitted()).containsExactly("small");
+    fixture.passed(Duration.ofSeconds(10));
+    pending("large", "q", 0, SchedulerFixture.shape(8), PreemptionHistory.NONE);
+    assertThat(fixture.admitted()).containsExactly("large");
+    fixture.submit("urgent", "q", 1, 5, 0);
+    assertThat(preemptedAt(30)).containsExactly("large for urgent: InClusterQueue");
   }
 
   @Test

@@ -178,7 +178,7 @@ record CandidateQueue(
       this.preemptionRequest = preemptionRequest;
       this.borrowing = borrowing;
       this.rules = candidateQueue.queue.node().preemptionRules();
-      this.groups = candidateQueue.queue.holders().groups(evicted);
+      this.groups = preemptionRequest.groups(candidateQueue.queue, evicted);
       advance();
     }
 

@@ -69,7 +69,7 @@ final class CandidateQueues {
   /** Whether one of all these queues has a holder of a needed pair that nobody can evict. */
   static boolean meetNotEvictable(
       BorrowingQueues borrowingQueues, PreemptionRequest preemptionRequest) {
-    if (!preemptionRequest.queue().node().root().anyNotEvictable()) {
+    if (!preemptionRequest.queue().node().root().anyHolder().notEvictable()) {
       return false;
     }
     for (CandidateQueue candidateQueue : all(borrowingQueues, preemptionRequest)) {

@@ -191,9 +191,10 @@ public final class ClassicalPreemption implements PreemptionStrategy {
   /**
    * The candidates of several queues in the order in which they are taken: those being evicted
    * first; within both groups those under hierarchical advantage, then those of other queues, then
-   * those of the preemptor's queue; each list by priority, time of reservation and UID. The sorted
-   * candidates of the queues are merged lazily: the holders of a queue are not iterated over before
-   * the first of them comes before the candidates of all other queues.
+   * those of the preemptor's queue; each list in the order of the request. Where that is the one in
+   * which queues keep their holders, the sorted candidates of the queues are merged lazily: the
+   * holders of a queue are not iterated over before the first of them comes before the candidates
+   * of all other queues.
    */
   private static final class PreemptionCandidates {
 
@@ -202,9 +203,6 @@ public final class ClassicalPreemption implements PreemptionStrategy {
 
     /** The candidates of one queue. */
     private static final class Lane {
-      private static final Comparator<Lane> ORDER =
-          Comparator.comparing(lane -> lane.first, QuotaHolder.PREEMPTION_ORDER);
-
       private final int queue;
 
       /** The current candidate; without a cursor, the first holder, which may be no candidate. */
@@ -225,7 +223,7 @@ public final class ClassicalPreemption implements PreemptionStrategy {
     private final boolean borrowing;
     private final List<CandidateQueue> candidateQueues;
     private final boolean[] dropped;
-    private final PriorityQueue<Lane> merged = new PriorityQueue<>(Lane.ORDER);
+    private final PriorityQueue<Lane> merged;
     private int phase = -1;
     private @Nullable Lane current;
 
@@ -240,6 +238,8 @@ public final class ClassicalPreemption implements PreemptionStrategy {
       this.preemptionRequest = preemptionRequest;
       this.borrowing = borrowing;
       this.candidateQueues = candidateQueues;
+      this.merged =
+          new PriorityQueue<>(Comparator.comparing(lane -> lane.first, preemptionRequest.order()));
       this.dropped = new boolean[candidateQueues.size()];
     }
 
@@ -307,7 +307,10 @@ public final class ClassicalPreemption implements PreemptionStrategy {
         if (!dropped[i]
             && candidateQueue.kind() == kind
             && candidateQueue.mayHaveCandidates(preemptionRequest, evicted, borrowing)) {
-          QuotaHolder first = candidateQueue.queue().holders().firstOfOnlyGroup(evicted);
+          QuotaHolder first =
+              preemptionRequest.byWork().isPresent()
+                  ? null
+                  : candidateQueue.queue().holders().firstOfOnlyGroup(evicted);
           if (first != null) {
             merged.add(new Lane(i, first, null));
           } else {

@@ -208,6 +208,7 @@ final class ConfiguredPreemption {
       for (ClusterQueueCache queue : reach(borrowingQueues, preemptionRequest, selectors)) {
         List<Candidate> list = new ArrayList<>();
         forEachHolder(
+            preemptionRequest,
             queue,
             evicted,
             quotaHolder -> {
@@ -232,7 +233,7 @@ final class ConfiguredPreemption {
   }
 
   /** Adds the candidates of one kind, each list in its order, merged by the order of holders. */
-  private static void merge(
+  private void merge(
       List<List<Candidate>> lists,
       Kind kind,
       Map<QuotaHolder, Candidate> ofRules,
@@ -241,7 +242,7 @@ final class ConfiguredPreemption {
         new PriorityQueue<>(
             Comparator.comparing(
                 (Deque<Candidate> list) -> list.element().quotaHolder(),
-                QuotaHolder.PREEMPTION_ORDER));
+                preemptionRequest.order()));
     for (List<Candidate> list : lists) {
       if (!list.isEmpty() && list.getFirst().kind() == kind) {
         merged.add(new ArrayDeque<>(list));
@@ -338,8 +339,11 @@ final class ConfiguredPreemption {
   }
 
   private static void forEachHolder(
-      ClusterQueueCache queue, boolean evicted, Consumer<QuotaHolder> action) {
-    for (Iterator<Iterator<QuotaHolder>> groups = queue.holders().groups(evicted);
+      PreemptionRequest preemptionRequest,
+      ClusterQueueCache queue,
+      boolean evicted,
+      Consumer<QuotaHolder> action) {
+    for (Iterator<Iterator<QuotaHolder>> groups = preemptionRequest.groups(queue, evicted);
         groups.hasNext(); ) {
       groups.next().forEachRemaining(action);
     }
@@ -360,6 +364,7 @@ final class ConfiguredPreemption {
     Protected[] all = {Protected.NONE};
     for (ClusterQueueCache queue : reach(borrowingQueues, preemptionRequest, selectors)) {
       forEachHolder(
+          preemptionRequest,
           queue,
           false,
           quotaHolder -> {

@@ -2,7 +2,12 @@ package dev.sluice.core.scheduling.preemption;
 
 import dev.sluice.core.model.ResourceAmounts;
 import dev.sluice.core.queue.ClusterQueueCache;
+import dev.sluice.core.queue.QuotaHolder;
+import dev.sluice.core.queue.QuotaHolders;
 import dev.sluice.core.quota.QuotaNode;
+import java.util.Comparator;
+import java.util.Iterator;
+import java.util.Optional;
 import java.util.function.BooleanSupplier;
 
 /**
@@ -14,14 +19,44 @@ import java.util.function.BooleanSupplier;
  * @param needed the pairs among them that need preemption
  * @param hasPlaces whether there is room on nodes for the pods, with the usage that counts at the
  *     moment
+ * @param byWork the order of candidates of one priority by the work that would be lost; empty: by
+ *     the time of that alone
  */
 public record PreemptionRequest(
-    Preemptor preemptor, int[] pairs, long[] amounts, int[] needed, BooleanSupplier hasPlaces) {
+    Preemptor preemptor,
+    int[] pairs,
+    long[] amounts,
+    int[] needed,
+    BooleanSupplier hasPlaces,
+    Optional<LostWork> byWork) {
+
+  /** A request whose candidates are ordered by time. */
+  public PreemptionRequest(
+      Preemptor preemptor, int[] pairs, long[] amounts, int[] needed, BooleanSupplier hasPlaces) {
+    this(preemptor, pairs, amounts, needed, hasPlaces, Optional.empty());
+  }
 
   /** The request for a single pair only. */
   public static PreemptionRequest forPair(Preemptor preemptor, int pair, long amount) {
     return new PreemptionRequest(
         preemptor, new int[] {pair}, new long[] {amount}, new int[] {pair}, () -> true);
+  }
+
+  /** The same request, whose candidates are ordered by work. */
+  PreemptionRequest by(LostWork lostWork) {
+    return new PreemptionRequest(
+        preemptor, pairs, amounts, needed, hasPlaces, Optional.of(lostWork));
+  }
+
+  /** The order of candidates of one kind. */
+  Comparator<QuotaHolder> order() {
+    return byWork.isPresent() ? byWork.get() : QuotaHolder.PREEMPTION_ORDER;
+  }
+
+  /** The candidates of a queue, as {@link QuotaHolders#groups}, each group in this order. */
+  Iterator<Iterator<QuotaHolder>> groups(ClusterQueueCache ofQueue, boolean evicted) {
+    Iterator<Iterator<QuotaHolder>> groups = ofQueue.holders().groups(evicted);
+    return byWork.isPresent() ? byWork.get().sorted(groups) : groups;
   }
 
   /** The queue of the preemptor. */

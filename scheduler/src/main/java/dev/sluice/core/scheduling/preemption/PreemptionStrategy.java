@@ -44,6 +44,14 @@ public interface PreemptionStrategy {
   }
 
   /**
+   * The targets to evict in place of those that were found, where Workloads of the tree save their
+   * work: those of which less work is lost.
+   */
+  default Found withLeastWork(PreemptionRequest preemptionRequest, Found found) {
+    return LostWork.least(this, preemptionRequest, found);
+  }
+
+  /**
    * Forgets answers that were given before: the trees are rebuilt, or the order of targets changed.
    */
   default void forget() {}

@@ -145,7 +145,8 @@ class BorrowingQueuesTest {
       }
     }
     boolean any = reserved.keySet().stream().anyMatch(holder -> !holder.evictable());
-    assertThat(Objects.requireNonNull(trees.cohort("root")).anyNotEvictable()).isEqualTo(any);
+    assertThat(Objects.requireNonNull(trees.cohort("root")).anyHolder().notEvictable())
+        .isEqualTo(any);
     notEvictable += any ? 1 : 0;
     search(remembering, preemption);
   }
