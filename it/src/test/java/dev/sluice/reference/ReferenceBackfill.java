@@ -252,7 +252,7 @@ final class ReferenceBackfill {
       promises.of(queue.name()).forEach(start -> planned.put(start.id().uid(), Optional.of(start)));
     }
 
-    /** What the queue has of each pair, and what it can have with all that it can borrow. */
+    /** What the queue alone has of each pair, and what it can have with all that it can borrow. */
     private Map<FlavorResource, List<Long>> quota() {
       Map<FlavorResource, List<Long>> quota = new HashMap<>();
       pairs()
@@ -261,7 +261,7 @@ final class ReferenceBackfill {
                   quota.put(
                       pair,
                       List.of(
-                          before.tree().quotaOfQueue(queue.name(), pair).nominal(),
+                          before.tree().ofAlone(queue.name(), pair),
                           before.tree().potential(queue.name(), pair))));
       return quota;
     }
@@ -289,7 +289,7 @@ final class ReferenceBackfill {
                           pair ->
                               then.available(queue.name(), pair)
                                   < ResourceAmounts.subtract(
-                                      then.quotaOfQueue(queue.name(), pair).nominal(),
+                                      then.ofAlone(queue.name(), pair),
                                       then.usageOfQueue(queue.name(), pair))));
     }
 
@@ -374,15 +374,14 @@ final class ReferenceBackfill {
     }
 
     /**
-     * How much of its nominal quota the queue has for itself then, beside the first so many of
+     * How much of what it alone can use the queue has for itself then, beside the first so many of
      * those that are planned: each may get any flavor.
      */
     private long free(FlavorResource pair, Instant time, int planned) {
       ReferenceTree then = later.computeIfAbsent(time, this::treeAt);
       long free =
           Math.min(
-              then.quotaOfQueue(queue.name(), pair).nominal()
-                  - then.usageOfQueue(queue.name(), pair),
+              then.ofAlone(queue.name(), pair) - then.usageOfQueue(queue.name(), pair),
               then.available(queue.name(), pair));
       for (Plan plan : plans.subList(0, planned)) {
         if (plan.covers(time)) {

@@ -16,6 +16,7 @@ import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
@@ -353,6 +354,37 @@ final class ReferenceTree {
     return limit == ResourceAmounts.UNLIMITED
         ? most
         : Math.min(most, ResourceAmounts.addQuota(subtree(node, pair), limit));
+  }
+
+  /**
+   * What a queue can use that nobody else can take (docs/backfill.md#planned-starts): its own, and
+   * what the cohorts above have themselves, unless another queue of the tree may borrow.
+   */
+  long ofAlone(String queue, FlavorResource pair) {
+    Node self = new Node(true, queue);
+    boolean others =
+        tree(queue).stream()
+            .filter(name -> !name.equals(queue))
+            .anyMatch(
+                name ->
+                    lists(name, pair) && quota(new Node(true, name), pair).borrowingLimit() > 0);
+    long most = 0;
+    for (Node cohort : others ? List.<Node>of() : ancestors(self).reversed()) {
+      most =
+          ResourceAmounts.add(
+              quota(cohort, pair).nominal(), Math.min(most, quota(cohort, pair).borrowingLimit()));
+    }
+    return ResourceAmounts.add(
+        quota(self, pair).nominal(), Math.min(most, quota(self, pair).borrowingLimit()));
+  }
+
+  private boolean lists(String queue, FlavorResource pair) {
+    return Objects.requireNonNull(queues.get(queue)).groups().stream()
+        .anyMatch(
+            group ->
+                group.resources().contains(pair.resource())
+                    && group.flavors().stream()
+                        .anyMatch(each -> each.flavor().equals(pair.flavor())));
   }
 
   /** What is declared times the rate of the node, but for what is lent. */

@@ -78,7 +78,7 @@ public record BackfillExport(
    * What a ClusterQueue has of a pair.
    *
    * @param flavorResource the pair
-   * @param nominal its nominal quota
+   * @param nominal what it alone can use: its nominal quota, and what Cohorts have for nobody else
    * @param most what it can have with all that it can borrow
    */
   public record PairQuota(FlavorResource flavorResource, long nominal, long most) {}

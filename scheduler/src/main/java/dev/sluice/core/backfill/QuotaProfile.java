@@ -5,14 +5,15 @@ import dev.sluice.core.queue.ClusterQueueCache;
 import dev.sluice.core.queue.RunEnds;
 import dev.sluice.core.quota.QuotaNode;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.function.LongPredicate;
 
 /**
- * How much of each pair a queue has for itself over time: of its nominal quota, which nobody can
- * reclaim, what is left by its own holders and by those of other queues to which it lends, each
- * until the bound of its run. What is planned is taken out of it. Valid until a reservation
- * changes.
+ * How much of each pair a queue has for itself over time: of the {@linkplain #ofAlone quota that it
+ * alone can use}, which nobody can reclaim, what is left by its own holders and by those of other
+ * queues to which it lends, each until the bound of its run. What is planned is taken out of it.
+ * Valid until a reservation changes.
  */
 public final class QuotaProfile {
 
@@ -29,6 +30,9 @@ public final class QuotaProfile {
   /** Until when those have their quota that have gone on beyond their bounds. */
   private final long beyondUntil;
 
+  /** What the queue alone can use of each of its pairs, in their order. */
+  private final long[] ofAlone;
+
   private final List<Planned> planned = new ArrayList<>();
 
   /**
@@ -43,6 +47,43 @@ public final class QuotaProfile {
     this.runEnds = runEnds;
     this.now = now;
     this.beyondUntil = now + PlannedStarts.OVERHEAD.toSeconds() * 1_000_000;
+    this.ofAlone = Arrays.stream(queue.pairs()).mapToLong(pair -> ofAlone(queue, pair)).toArray();
+  }
+
+  /**
+   * How much of a pair a queue can use that no other one can take: its nominal quota, and what the
+   * Cohorts above it have themselves, if no other queue of the tree may use more than its own
+   * nominal quota.
+   */
+  public static long ofAlone(ClusterQueueCache queue, int pair) {
+    long ofCohorts = ofCohortsAbove(queue.node(), pair);
+    return ResourceAmounts.add(
+        queue.node().nominal(pair),
+        ofCohorts > 0 && !mayAnotherBorrow(queue.node().root(), queue, pair) ? ofCohorts : 0);
+  }
+
+  private static long ofCohortsAbove(QuotaNode node, int pair) {
+    QuotaNode parent = node.parent();
+    return parent == null
+        ? 0
+        : Math.min(
+            node.borrowingLimit(pair),
+            ResourceAmounts.add(parent.nominal(pair), ofCohortsAbove(parent, pair)));
+  }
+
+  private static boolean mayAnotherBorrow(QuotaNode node, ClusterQueueCache queue, int pair) {
+    if (node.isQueue()) {
+      return node.owner() instanceof ClusterQueueCache other
+          && other != queue
+          && other.hasPair(pair)
+          && node.borrowingLimit(pair) > 0;
+    }
+    for (QuotaNode child : node.children()) {
+      if (mayAnotherBorrow(child, queue, pair)) {
+        return true;
+      }
+    }
+    return false;
   }
 
   /** The time at which the profile begins, in microseconds since the epoch. */
@@ -170,7 +211,8 @@ public final class QuotaProfile {
 
   private long own(int pair, long time) {
     return ResourceAmounts.subtract(
-        queue.node().nominal(pair), runEnds.usage(queue.node(), pair, moment(time)));
+        ofAlone[Arrays.binarySearch(queue.pairs(), pair)],
+        runEnds.usage(queue.node(), pair, moment(time)));
   }
 
   private long inTree(int pair, long time) {

@@ -240,7 +240,7 @@ final class BackfillPass {
           quota.add(
               new PairQuota(
                   specRegistry.pairs.pair(pair),
-                  queue.node().nominal(pair),
+                  QuotaProfile.ofAlone(queue, pair),
                   queue.node().potential(pair)));
         }
       }

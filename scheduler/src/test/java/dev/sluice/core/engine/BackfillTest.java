@@ -655,4 +655,72 @@ class BackfillTest {
                 NodeConstraints.ANYWHERE,
                 "")));
   }
+
+  private void headOfTenBehindSix() {
+    scheduler.flavor("f");
+    scheduler.cohort("co", "", SchedulerFixture.quota("f", 8));
+    strict("q", "co", 1, UnknownRunTime.REFUSE, SchedulerFixture.quota("f", 2));
+    submit("runs", 6, 0, Duration.ofHours(1));
+    submit("large", 10, 1, Duration.ofHours(2));
+  }
+
+  private void another(long nominal, long borrow) {
+    scheduler.queue(
+        "other", "co", SchedulerFixture.quota("f", nominal, borrow, ResourceAmounts.UNLIMITED));
+  }
+
+  @Test
+  void aQueueAloneBelowACohortPlansWithTheCohortsQuota() {
+    headOfTenBehindSix();
+    submit("long", 4, 2, Duration.ofHours(1).plusSeconds(1));
+    submit("short", 4, 3, Duration.ofMinutes(59));
+    assertThat(admitted()).containsExactly("runs", "short");
+    assertThat(planned("large").orElseThrow().at()).isEqualTo(after(Duration.ofHours(1)));
+  }
+
+  @Test
+  void soDoesOneBesideOthersThatBorrowNothing() {
+    headOfTenBehindSix();
+    another(3, 0);
+    assertThat(admitted()).containsExactly("runs");
+    assertThat(planned("large").orElseThrow().at()).isEqualTo(after(Duration.ofHours(1)));
+    submit("other", "own", 3, 2, RunBound.UNKNOWN);
+    assertThat(admitted()).containsExactly("own");
+    assertThat(planned("large").orElseThrow().at()).isEqualTo(after(Duration.ofHours(1)));
+    scheduler.finish("runs");
+    assertThat(admitted()).containsExactly("large");
+  }
+
+  @Test
+  void noQueuePlansWithWhatAnotherMayBorrow() {
+    headOfTenBehindSix();
+    assertThat(admitted()).containsExactly("runs");
+    assertThat(planned("large")).isPresent();
+    another(0, ResourceAmounts.UNLIMITED);
+    assertThat(admitted()).isEmpty();
+    assertThat(planned("large")).isEmpty();
+    assertThat(events)
+        .extracting(BackfillEvent::kind, BackfillEvent::cause)
+        .containsExactly(
+            tuple(BackfillEvent.Kind.MOVED, Optional.of(PlannedStart.LateCause.QUOTA_REDUCED)));
+  }
+
+  @Test
+  void noQueuePlansWithMoreThanItMayBorrow() {
+    scheduler.flavor("f");
+    scheduler.cohort("co", "", SchedulerFixture.quota("f", 8));
+    strict(
+        "q",
+        "co",
+        1,
+        UnknownRunTime.REFUSE,
+        SchedulerFixture.quota("f", 2, 5, ResourceAmounts.UNLIMITED));
+    submit("runs", 6, 0, Duration.ofHours(1));
+    submit("seven", 7, 1, Duration.ofHours(2));
+    assertThat(admitted()).containsExactly("runs");
+    assertThat(planned("seven").orElseThrow().at()).isEqualTo(after(Duration.ofHours(1)));
+    scheduler.submit("eight", "q", 8, 9, 2);
+    assertThat(admitted()).isEmpty();
+    assertThat(planned("eight")).isEmpty();
+  }
 }
