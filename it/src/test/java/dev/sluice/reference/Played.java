@@ -9,9 +9,11 @@ import dev.sluice.core.model.PlannedStart;
 import dev.sluice.core.model.PlannedStart.BackfillEvent;
 import dev.sluice.core.model.SchedulerEvent;
 import dev.sluice.core.model.WorkloadId;
+import dev.sluice.core.queue.PendingTotals;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 
@@ -44,6 +46,11 @@ interface Played {
 
   /** What it shows; nothing if it shows nothing. */
   Optional<SchedulerViews> views();
+
+  /** What it counts of pending Workloads, by ClusterQueue; nothing if it shows nothing. */
+  default Map<String, PendingTotals> totals() {
+    return Map.of();
+  }
 
   private static Optional<PlannedStart> planned(Optional<PendingReport> report) {
     return report.flatMap(PendingReport::backfill).flatMap(BackfillReport::own);
@@ -98,6 +105,11 @@ interface Played {
       public Optional<SchedulerViews> views() {
         return Optional.of(engine.views());
       }
+
+      @Override
+      public Map<String, PendingTotals> totals() {
+        return engine.pendingTotals();
+      }
     };
   }
 
@@ -149,6 +161,11 @@ interface Played {
       @Override
       public Optional<SchedulerViews> views() {
         return Optional.of(engine.views());
+      }
+
+      @Override
+      public Map<String, PendingTotals> totals() {
+        return engine.pendingTotals();
       }
     };
   }

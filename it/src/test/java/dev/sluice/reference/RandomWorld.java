@@ -316,6 +316,16 @@ final class RandomWorld {
     return size.protecting() ? shape.withPreemption(RandomRules.ofClass(dice)) : shape;
   }
 
+  /** Every eighth Workload calls its pod sets otherwise than others with the same request. */
+  private RequestShape named(int number, RequestShape shape) {
+    return number % 8 != 7 || size.topologies()
+        ? shape
+        : shape.withPodSets(
+            shape.podSets().stream()
+                .map(podSet -> podSet.withName("other-" + podSet.name()))
+                .toList());
+  }
+
   private Step.Submit submit() {
     if (size.elastic() && dice.chance(70)) {
       return submitSlice();
@@ -323,11 +333,12 @@ final class RandomWorld {
     if (size.pods() == Pods.VARIANTS && dice.chance(70)) {
       return submitVariant();
     }
+    int number = number();
     return new Step.Submit(
-        number(),
+        number,
         "ns-" + dice.below(2),
         localQueueName(),
-        ofClass(shapes.shape()),
+        ofClass(named(number, shapes.shape())),
         dice.below(size.preempting() ? 4 : 3),
         dice.below(20),
         dice.chance(size.preempting() ? 1 : 4),

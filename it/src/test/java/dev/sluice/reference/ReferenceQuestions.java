@@ -13,6 +13,7 @@ import dev.sluice.reference.ReferenceAssigner.Mode;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -402,6 +403,28 @@ final class ReferenceQuestions {
       }
     }
     return new Counts(pending, reserving, admitted);
+  }
+
+  /** How many different requests wait in a ClusterQueue, whatever their pod sets are called. */
+  int differentRequests(String queue) {
+    Set<ReferenceEntry.EquivalenceClass> different = new HashSet<>();
+    for (ReferenceEntry entry : world.workloads.values()) {
+      if (entry.waits() && world.queueOf(entry).equals(Optional.of(queue))) {
+        RequestShape shape = entry.shape();
+        different.add(
+            new ReferenceEntry.EquivalenceClass(
+                new RequestShape(
+                    shape.podSets().stream().map(podSet -> podSet.withName("any")).toList(),
+                    shape.guaranteed(),
+                    shape.preemption(),
+                    Optional.empty(),
+                    shape.replaced(),
+                    shape.run(),
+                    shape.cost()),
+                entry.workload().priority()));
+      }
+    }
+    return different.size();
   }
 
   /** What is charged for an admission: without what the slice that is replaced holds. */

@@ -588,6 +588,7 @@ abstract class Stage {
 
   private void checkViews() {
     engine.views().ifPresent(new ViewChecks(asked())::check);
+    new ViewChecks(asked()).check(engine.totals());
     engine
         .overstays()
         .ifPresent(

@@ -5,7 +5,9 @@ import dev.sluice.core.engine.CohortView;
 import dev.sluice.core.engine.FlavorUsage;
 import dev.sluice.core.engine.SchedulerViews;
 import dev.sluice.core.model.FlavorResource;
+import dev.sluice.core.queue.PendingTotals;
 import dev.sluice.core.quota.DominantResourceShare;
+import java.util.Map;
 import java.util.Optional;
 
 /** What the engine shows is what the reference counts: who waits, usage, shares. */
@@ -39,6 +41,18 @@ final class ViewChecks {
             view.name() + " " + pair + ": uses " + used + ", shows " + usage.reserved());
       }
     }
+  }
+
+  /** Each different request waits in a cycle's way, for a change, or with Workloads of both. */
+  void check(Map<String, PendingTotals> totals) {
+    totals.forEach(
+        (queue, shown) -> {
+          int requests = world.differentRequests(queue);
+          Stage.require(
+              Math.max(shown.activeHashes(), shown.inadmissibleHashes()) <= requests
+                  && shown.activeHashes() + shown.inadmissibleHashes() >= requests,
+              queue + ": " + requests + " different requests, shows " + shown);
+        });
   }
 
   private void checkShare(CohortView view) {

@@ -57,10 +57,18 @@ public final class PendingGauges implements GaugeSource {
   private final Supplier<CompletableFuture<Map<String, PendingTotals>>> pending;
   private final Supplier<ReplicaRole> role;
   private final InstantSource clock;
-  private final boolean resources;
+  private final Options options;
   private final CustomLabels customLabels;
   private final PendingWorkloads workloads;
   private volatile Map<String, Integer> preemptionSkips = Map.of();
+
+  /**
+   * What is reported.
+   *
+   * @param resources whether requests are
+   * @param hashes whether the number of different requests is
+   */
+  public record Options(boolean resources, boolean hashes) {}
 
   /** The pending Workloads one by one, for labels that come from them. */
   public interface PendingWorkloads {
@@ -76,7 +84,6 @@ public final class PendingGauges implements GaugeSource {
    * Creates the gauges.
    *
    * @param pending asks the scheduler about the pending Workloads of all ClusterQueues
-   * @param resources whether requests are reported
    * @param workloads asked only if labels come from Workloads
    */
   public PendingGauges(
@@ -84,14 +91,14 @@ public final class PendingGauges implements GaugeSource {
       Supplier<CompletableFuture<Map<String, PendingTotals>>> pending,
       Supplier<ReplicaRole> role,
       InstantSource clock,
-      boolean resources,
+      Options options,
       CustomLabels customLabels,
       PendingWorkloads workloads) {
     this.views = views;
     this.pending = pending;
     this.role = role;
     this.clock = clock;
-    this.resources = resources;
+    this.options = options;
     this.customLabels = customLabels;
     this.workloads = workloads;
   }
@@ -148,15 +155,17 @@ public final class PendingGauges implements GaugeSource {
   }
 
   private void collect(GaugeSet gauges, String queue, PendingTotals summary) {
-    gauges.set(HASHES, summary.activeClasses(), queue, "active");
-    gauges.set(HASHES, summary.inadmissibleClasses(), queue, "inadmissible");
+    if (options.hashes()) {
+      gauges.set(HASHES, summary.activeHashes(), queue, "active");
+      gauges.set(HASHES, summary.inadmissibleHashes(), queue, "inadmissible");
+    }
     double waited =
         summary
             .oldest()
             .map(since -> SchedulerMetrics.seconds(Duration.between(since, clock.instant())))
             .orElse(0.0);
     gauges.set(OLDEST, waited, queue);
-    if (resources) {
+    if (options.resources()) {
       summary
           .requests()
           .forEach(

@@ -241,7 +241,7 @@ class ApiMetricsTest {
                             1, 0, new TreeMap<>(Map.of("cpu", 1L)), Optional.of(CREATED)))),
             () -> ReplicaRole.LEADER,
             () -> CREATED,
-            true,
+            new PendingGauges.Options(true, true),
             labels,
             new NothingPending()));
     SchedulerMetrics scheduler =

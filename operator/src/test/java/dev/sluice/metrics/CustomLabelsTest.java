@@ -218,7 +218,7 @@ class CustomLabelsTest {
             () -> CompletableFuture.completedFuture(Map.of()),
             () -> ReplicaRole.LEADER,
             () -> CREATED,
-            false,
+            new PendingGauges.Options(false, true),
             labels,
             new PendingGauges.PendingWorkloads() {
               @Override

@@ -39,9 +39,12 @@ class PendingGaugesTest {
         }
       };
 
+  private static final PendingGauges.Options ALL = new PendingGauges.Options(true, true);
+
   private final FixedViews views = new FixedViews().clusterQueue("cq", "", List.of());
 
-  private String scrape(CompletableFuture<Map<String, PendingTotals>> answer, boolean resources) {
+  private String scrape(
+      CompletableFuture<Map<String, PendingTotals>> answer, PendingGauges.Options options) {
     try (MetricsScrape scrape = new MetricsScrape()) {
       PendingGauges gauges =
           new PendingGauges(
@@ -49,7 +52,7 @@ class PendingGaugesTest {
               () -> answer,
               () -> ReplicaRole.LEADER,
               () -> NOW,
-              resources,
+              options,
               CustomLabels.NONE,
               NOT_ASKED);
       gauges.preemptionSkips(Map.of("cq", 4, "gone", 1));
@@ -60,7 +63,7 @@ class PendingGaugesTest {
 
   @Test
   void pendingWorkloadsAreReported() {
-    assertThat(scrape(CompletableFuture.completedFuture(Map.of("cq", SUMMARY)), true))
+    assertThat(scrape(CompletableFuture.completedFuture(Map.of("cq", SUMMARY)), ALL))
         .contains(
             "kueue_pending_scheduling_hashes{cluster_queue=\"cq\",replica_role=\"leader\","
                 + "status=\"active\"} 2.0",
@@ -79,14 +82,25 @@ class PendingGaugesTest {
 
   @Test
   void requestsAreOptional() {
-    assertThat(scrape(CompletableFuture.completedFuture(Map.of("cq", SUMMARY)), false))
+    assertThat(
+            scrape(
+                CompletableFuture.completedFuture(Map.of("cq", SUMMARY)),
+                new PendingGauges.Options(false, true)))
         .contains("kueue_pending_scheduling_hashes")
         .doesNotContain("kueue_cluster_queue_resource_pending");
   }
 
   @Test
+  void hashesAreReportedWithTheirGateOnly() {
+    PendingGauges.Options noHashes = new PendingGauges.Options(true, false);
+    assertThat(scrape(CompletableFuture.completedFuture(Map.of("cq", SUMMARY)), noHashes))
+        .contains("kueue_cluster_queue_resource_pending", "sluice_oldest_pending_workload_seconds")
+        .doesNotContain("kueue_pending_scheduling_hashes");
+  }
+
+  @Test
   void aSchedulerThatFailsToAnswerLeavesItsGaugesOut() {
-    assertThat(scrape(CompletableFuture.failedFuture(new IllegalStateException("no")), true))
+    assertThat(scrape(CompletableFuture.failedFuture(new IllegalStateException("no")), ALL))
         .contains("kueue_admission_cycle_preemption_skips")
         .doesNotContain("kueue_pending_scheduling_hashes");
   }

@@ -28,6 +28,7 @@ import java.time.InstantSource;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.Function;
 import java.util.function.Predicate;
 import java.util.function.Supplier;
 
@@ -73,18 +74,27 @@ public final class MetricsModule implements OperatorModule {
     podGates.ifPresent(metrics -> metrics.removed(workload, gate));
   }
 
-  /** Reports the pending Workloads that {@code pending} asks the engine about. */
+  /**
+   * Reports the pending Workloads.
+   *
+   * @param pending asks the engine; its argument says whether requests with other names of pod sets
+   *     are different ones
+   */
   PendingGauges pending(
       SchedulerViews views,
-      Supplier<CompletableFuture<Map<String, PendingTotals>>> pending,
+      Function<Boolean, CompletableFuture<Map<String, PendingTotals>>> pending,
       PendingGauges.PendingWorkloads workloads) {
+    boolean names =
+        !context.isEnabled(FeatureGate.SCHEDULING_EQUIVALENCE_HASHING_IGNORE_POD_SET_NAME);
     PendingGauges gauges =
         new PendingGauges(
             views,
-            pending,
+            () -> pending.apply(names),
             context::role,
             context.clock(),
-            context.configuration().metrics().enableClusterQueueResources(),
+            new PendingGauges.Options(
+                context.configuration().metrics().enableClusterQueueResources(),
+                context.isEnabled(FeatureGate.SCHEDULING_EQUIVALENCE_HASHING)),
             customLabels,
             workloads);
     context.metrics().include(gauges);

@@ -87,12 +87,16 @@ public final class QueryHandler {
     return result;
   }
 
-  /** The pending Workloads of every ClusterQueue, in sums. */
-  public Map<String, PendingTotals> pendingTotals() {
+  /**
+   * The pending Workloads of every ClusterQueue, in sums.
+   *
+   * @param names whether requests with other names of pod sets are different ones
+   */
+  public Map<String, PendingTotals> pendingTotals(boolean names) {
     Map<String, PendingTotals> result = new HashMap<>();
     for (ClusterQueueState queue : specRegistry.clusterQueues.values()) {
       if (queue.spec != null) {
-        result.put(queue.name, queue.pending.summary(queue.active() ? queue.cache : null));
+        result.put(queue.name, queue.pending.summary(queue.active() ? queue.cache : null, names));
       }
     }
     return result;

@@ -286,9 +286,13 @@ public final class SchedulerThread implements SchedulerEventSink, SchedulerQueri
     return submitQuery(state -> state.queries().pendingReason(id));
   }
 
-  /** The pending Workloads of every ClusterQueue, in sums; answered between cycles. */
-  public CompletableFuture<Map<String, PendingTotals>> pendingTotals() {
-    return submitQuery(state -> state.queries().pendingTotals());
+  /**
+   * The pending Workloads of every ClusterQueue, in sums; answered between cycles.
+   *
+   * @param names whether requests with other names of pod sets are different ones
+   */
+  public CompletableFuture<Map<String, PendingTotals>> pendingTotals(boolean names) {
+    return submitQuery(state -> state.queries().pendingTotals(names));
   }
 
   /** The engine's whole state as a value, between cycles (docs/engine-state.md#costs). */

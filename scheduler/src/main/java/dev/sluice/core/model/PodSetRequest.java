@@ -62,6 +62,12 @@ public record PodSetRequest(
     return minCount > 0 ? Math.max(0, count - minCount) : 0;
   }
 
+  /** The same request of a pod set with another name. */
+  public PodSetRequest withName(String other) {
+    return new PodSetRequest(
+        other, count, minCount, perPod, nodeConstraints, group, topology, nodeRequests);
+  }
+
   /** The same request of pods that may run on other nodes. */
   public PodSetRequest with(NodeConstraints constraints) {
     return new PodSetRequest(

@@ -61,6 +61,13 @@ public record RequestShape(
         : new RequestShape(podSets, guaranteed, preemption, of, Optional.empty(), run, cost);
   }
 
+  /** The same request of a Workload that is no slice; it stays in place of the one it replaces. */
+  public RequestShape withoutSlice() {
+    return slice.isEmpty()
+        ? this
+        : new RequestShape(podSets, guaranteed, preemption, Optional.empty(), replaced, run, cost);
+  }
+
   /** The same request in place of a slice, or of none. */
   public RequestShape replacing(Optional<ReplacedSlice> other) {
     return replaced.equals(other)

@@ -41,6 +41,7 @@ public final class EquivalenceClass extends IndexedHeap.Entry {
   private @Nullable Explanation lastReported;
   private int held;
   private @Nullable ResourceDemand resourceDemand;
+  private @Nullable SchedulingHash schedulingHash;
 
   /**
    * The amount of a pair that the members need and that was not available when the class became
@@ -84,6 +85,20 @@ public final class EquivalenceClass extends IndexedHeap.Entry {
     if (known == null || known.queue() != of) {
       known = new ResourceDemand(of, shape);
       resourceDemand = known;
+    }
+    return known;
+  }
+
+  /**
+   * What the metric of different requests compares; worked out once.
+   *
+   * @param names whether the names of pod sets make a difference
+   */
+  SchedulingHash schedulingHash(boolean names) {
+    SchedulingHash known = schedulingHash;
+    if (known == null || known.hasNames() != names) {
+      known = new SchedulingHash(shape, priority, names);
+      schedulingHash = known;
     }
     return known;
   }

@@ -572,9 +572,10 @@ public final class PendingQueue {
    * All pending Workloads in sums. Cost: proportional to the classes and the held Workloads.
    *
    * @param cache the queue; null if it can't be used
+   * @param names whether requests with other names of pod sets are different ones
    */
-  public PendingTotals summary(@Nullable ClusterQueueCache cache) {
-    return PendingTotals.of(classes.values(), held, cache);
+  public PendingTotals summary(@Nullable ClusterQueueCache cache, boolean names) {
+    return PendingTotals.of(classes.values(), held, cache, names);
   }
 
   /** All pending Workloads, in queue order. Cost: sorting all of them. */

@@ -7,8 +7,10 @@ import dev.sluice.core.model.ResourceAmounts;
 import java.time.Instant;
 import java.util.Collection;
 import java.util.Collections;
+import java.util.HashSet;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
@@ -16,15 +18,15 @@ import org.jspecify.annotations.Nullable;
 /**
  * The pending Workloads of a ClusterQueue, in sums.
  *
- * @param activeClasses number of equivalence classes that the next cycles will evaluate
- * @param inadmissibleClasses number of equivalence classes that wait for a change; a class may have
- *     single members that do, and count in both numbers
+ * @param activeHashes number of different requests that the next cycles will evaluate
+ * @param inadmissibleHashes number of different requests that wait for a change; one may have
+ *     Workloads of both, and count in both numbers
  * @param requests the requests of all pending Workloads, by resource
  * @param oldest the time since which the longest waiting Workload is queued; empty if none is
  */
 public record PendingTotals(
-    int activeClasses,
-    int inadmissibleClasses,
+    int activeHashes,
+    int inadmissibleHashes,
     SortedMap<String, Long> requests,
     Optional<Instant> oldest) {
 
@@ -38,20 +40,26 @@ public record PendingTotals(
    *
    * @param held Workloads of the classes that are held alone
    * @param queue the queue of the classes; null if it can't be used, which makes all inadmissible
+   * @param names whether requests with other names of pod sets are different ones
    */
   static PendingTotals of(
       Collection<EquivalenceClass> classes,
       Collection<QueuedWorkload> held,
-      @Nullable ClusterQueueCache queue) {
-    int active = 0;
-    int inadmissible = 0;
+      @Nullable ClusterQueueCache queue,
+      boolean names) {
+    Set<SchedulingHash> active = new HashSet<>();
+    Set<SchedulingHash> inadmissible = new HashSet<>();
     SortedMap<String, Long> requests = new TreeMap<>();
     long oldest = Long.MAX_VALUE;
     for (EquivalenceClass each : classes) {
       boolean evaluated = queue != null && !each.isEmpty() && each.explanation() == null;
       boolean waits = each.heldMembers() > 0 || !evaluated && !each.isEmpty();
-      active += evaluated ? 1 : 0;
-      inadmissible += waits ? 1 : 0;
+      if (evaluated) {
+        active.add(each.schedulingHash(names));
+      }
+      if (waits) {
+        inadmissible.add(each.schedulingHash(names));
+      }
       add(requests, each, queue);
       oldest = each.isEmpty() ? oldest : Math.min(oldest, each.head().queuedAtMicros());
     }
@@ -59,8 +67,8 @@ public record PendingTotals(
       oldest = Math.min(oldest, each.queuedAtMicros());
     }
     return new PendingTotals(
-        active,
-        inadmissible,
+        active.size(),
+        inadmissible.size(),
         requests,
         oldest == Long.MAX_VALUE ? Optional.empty() : Optional.of(Instants.ofMicros(oldest)));
   }

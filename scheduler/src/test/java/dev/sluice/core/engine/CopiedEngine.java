@@ -8,6 +8,7 @@ import dev.sluice.core.model.PlacementDecision;
 import dev.sluice.core.model.SchedulerEvent;
 import dev.sluice.core.model.SchedulerEvent.ReservedCapacity;
 import dev.sluice.core.model.WorkloadId;
+import dev.sluice.core.queue.PendingTotals;
 import java.lang.reflect.RecordComponent;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -64,6 +65,11 @@ public final class CopiedEngine {
   /** Why a Workload waits. */
   public Optional<SchedulerQueries.PendingReport> whyWaiting(WorkloadId id) {
     return engine.queries().pendingReason(id);
+  }
+
+  /** The pending Workloads in sums, in which names of pod sets make no difference. */
+  public Map<String, PendingTotals> pendingTotals() {
+    return engine.queries().pendingTotals(false);
   }
 
   /** How often the copy was made. */
@@ -135,7 +141,7 @@ public final class CopiedEngine {
           engine.queries().pendingIn(queue.name()),
           copy.queries().pendingIn(queue.name()));
     }
-    same("totals", engine.queries().pendingTotals(), copy.queries().pendingTotals());
+    same("totals", engine.queries().pendingTotals(false), copy.queries().pendingTotals(false));
     for (WorkloadId id : known.values()) {
       same("reason of " + id, engine.queries().pendingReason(id), copy.queries().pendingReason(id));
     }

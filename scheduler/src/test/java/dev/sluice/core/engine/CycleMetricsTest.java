@@ -80,26 +80,26 @@ class CycleMetricsTest {
     world.submit("third", "borrower", 4, 0, 9);
 
     PendingTotals before = Objects.requireNonNull(summaries().get("borrower"));
-    assertThat(before.activeClasses()).isEqualTo(2);
-    assertThat(before.inadmissibleClasses()).isZero();
+    assertThat(before.activeHashes()).isEqualTo(2);
+    assertThat(before.inadmissibleHashes()).isZero();
     assertThat(before.requests()).isEqualTo(Map.of("cpu", 10L));
     assertThat(before.oldest()).contains(SchedulerFixture.START.plusSeconds(7));
 
     assertThat(world.admitted()).isEmpty();
 
     PendingTotals after = Objects.requireNonNull(summaries().get("borrower"));
-    assertThat(after.activeClasses()).isZero();
-    assertThat(after.inadmissibleClasses()).isEqualTo(2);
+    assertThat(after.activeHashes()).isZero();
+    assertThat(after.inadmissibleHashes()).isEqualTo(2);
     assertThat(after.requests()).isEqualTo(Map.of("cpu", 10L));
     assertThat(summaries().get("one"))
-        .extracting(PendingTotals::activeClasses, PendingTotals::oldest)
+        .extracting(PendingTotals::activeHashes, PendingTotals::oldest)
         .containsExactly(0, Optional.empty());
   }
 
   /**
    * Changes of 0.20, section 4, SchedulingEquivalenceHashingIgnorePodSetName: requests that differ
    * in the names of pod sets only are parked by the same cycles, for the same reason, and looked at
-   * again together. They are counted as two.
+   * again together. They count as one request.
    */
   @Test
   void requestsWithOtherNamesOfPodSetsParkTogether() {
@@ -113,7 +113,11 @@ class CycleMetricsTest {
     assertThat(world.waitsFor("worker")).isPresent().isEqualTo(world.waitsFor("Replica"));
     assertThat(world.engine.cycle()).as("nobody is looked at before something changes").isFalse();
     assertThat(summaries().get("one"))
-        .extracting(PendingTotals::activeClasses, PendingTotals::inadmissibleClasses)
+        .extracting(PendingTotals::activeHashes, PendingTotals::inadmissibleHashes)
+        .containsExactly(0, 1);
+    assertThat(world.engine.queries().pendingTotals(true).get("one"))
+        .as("without the gate")
+        .extracting(PendingTotals::activeHashes, PendingTotals::inadmissibleHashes)
         .containsExactly(0, 2);
     world.finish("large");
     assertThat(world.admitted()).containsExactlyInAnyOrder("worker", "Replica");
@@ -121,6 +125,6 @@ class CycleMetricsTest {
   }
 
   private Map<String, PendingTotals> summaries() {
-    return world.engine.queries().pendingTotals();
+    return world.engine.queries().pendingTotals(false);
   }
 }

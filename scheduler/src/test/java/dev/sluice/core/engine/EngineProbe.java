@@ -6,8 +6,10 @@ import dev.sluice.core.model.Explanation.PendingExplanation;
 import dev.sluice.core.model.SchedulerEvent;
 import dev.sluice.core.model.SchedulerEvent.ReservedCapacity;
 import dev.sluice.core.model.WorkloadId;
+import dev.sluice.core.queue.PendingTotals;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
@@ -111,6 +113,11 @@ public final class EngineProbe {
   /** Why a Workload waits. */
   public Optional<SchedulerQueries.PendingReport> whyWaiting(WorkloadId id) {
     return engine.queries().pendingReason(id);
+  }
+
+  /** The pending Workloads in sums, in which names of pod sets make no difference. */
+  public Map<String, PendingTotals> pendingTotals() {
+    return engine.queries().pendingTotals(false);
   }
 
   /** Those who wait in a ClusterQueue, in queue order. */
