@@ -9,6 +9,7 @@ import dev.sluice.api.json.JsonMappers;
 import dev.sluice.lab.controlplane.NodeGroup;
 import dev.sluice.testing.ControlPlaneTest;
 import dev.sluice.testing.LocalOperator;
+import dev.sluice.testing.LogLines;
 import dev.sluice.testing.TestCluster;
 import io.fabric8.kubernetes.api.model.GenericKubernetesResource;
 import io.fabric8.kubernetes.api.model.batch.v1.Job;
@@ -115,6 +116,7 @@ class ElasticQuotaTreeIT {
     assertThat(find(first).getSpec().getSuspend()).isFalse();
     assertThat(find(second).getSpec().getSuspend()).isTrue();
     aQueueShowsTheQuotaAndSteers(second);
+    theTreeShowsWhatIsUsed();
 
     succeed(first);
     awaitSuspended(second, false);
@@ -204,6 +206,27 @@ class ElasticQuotaTreeIT {
                           "{queuePolicy: Block, priority: 7, admissionChecks: %s}"
                               .formatted(checks)));
             });
+  }
+
+  /** What another program writes there is left to it. */
+  private void theTreeShowsWhatIsUsed() {
+    String used = "/status/root/used/cpu";
+    await("the tree shows what is used")
+        .atMost(LIMIT)
+        .until(() -> get(TREE, "kube-system", "elasticquotatree").at(used).asText().equals("1"));
+    assertThat(get(TREE, "kube-system", "elasticquotatree").at("/status/root/children/0/used/cpu"))
+        .isEqualTo(QuotaTrees.yaml("'1'"));
+    try (LogLines log = new LogLines()) {
+      at(TREE, "kube-system", "elasticquotatree")
+          .subresource("status")
+          .patch(
+              PatchContext.of(PatchType.JSON_MERGE),
+              "{\"status\":{\"root\":{\"used\":{\"cpu\":\"7\"}}}}");
+      await("the status is left to others")
+          .atMost(LIMIT)
+          .until(() -> log.text().contains("elasticquotatree status=left"));
+    }
+    assertThat(get(TREE, "kube-system", "elasticquotatree").at(used).asText()).isEqualTo("7");
   }
 
   /** A change of hand is undone; a bad tree changes nothing; what is removed goes when it may. */
@@ -328,6 +351,101 @@ class ElasticQuotaTreeIT {
     JsonNode queue = get(QUEUE, "", "tenant-all");
     assertThat(queue.at("/spec/stopPolicy").asText()).isEqualTo("None");
     assertThat(resource(queue, "cpu")).containsEntry("nominalQuota", "4");
+  }
+
+  /** No Queue, no queue name: an annotation of the quotas is enough. */
+  @Test
+  @Order(4)
+  void resourceQuotasAreQueuesWhereTheirAnnotationSaysSo() {
+    client
+        .load(
+            new ByteArrayInputStream(
+                """
+                apiVersion: v1
+                kind: Namespace
+                metadata: {name: plain}
+                ---
+                apiVersion: v1
+                kind: ResourceQuota
+                metadata: {name: all, namespace: plain, annotations: {sluice.dev/queue: "true"}}
+                spec: {hard: {requests.cpu: 3}}
+                ---
+                apiVersion: v1
+                kind: ResourceQuota
+                metadata: {name: ends, namespace: plain, annotations: {sluice.dev/queue: "true"}}
+                spec: {hard: {requests.cpu: 1}, scopes: [Terminating]}
+                ---
+                apiVersion: v1
+                kind: ResourceQuota
+                metadata: {name: counts, namespace: plain}
+                spec: {hard: {count/jobs.batch: 50}}
+                """
+                    .getBytes(StandardCharsets.UTF_8)))
+        .create();
+    awaitPresent(LOCAL, "plain", "plain-ends");
+    awaitPresent(LOCAL, "plain", "plain-all-self");
+    assertThat(get(QUEUE, "", "plain-ends").at("/spec/cohortName").asText()).isEqualTo("plain-all");
+
+    Job ends = submitPlain("activeDeadlineSeconds: 3600");
+    awaitSuspended(ends, false);
+    Job endsToo = submitPlain("activeDeadlineSeconds: 3600");
+    Job one = submitPlain("priorityClassName: ''");
+    Job two = submitPlain("priorityClassName: ''");
+    awaitSuspended(one, false);
+    awaitSuspended(two, false);
+    Job three = submitPlain("priorityClassName: ''");
+    await("others wait, by the quota for some pods and by that of all")
+        .atMost(LIMIT)
+        .untilAsserted(
+            () -> {
+              assertThat(queueOf(endsToo)).isEqualTo("plain-ends");
+              assertThat(queueOf(three)).isEqualTo("plain-all-self");
+              assertThat(workloads("plain").toString()).containsPattern("insufficient.*cpu");
+            });
+    assertThat(queueOf(ends)).isEqualTo("plain-ends");
+    assertThat(queueOf(one)).isEqualTo("plain-all-self");
+    assertThat(find(endsToo).getSpec().getSuspend()).isTrue();
+    assertThat(find(three).getSpec().getSuspend()).isTrue();
+    assertThat(at(QUEUE, "", "plain-counts").get()).isNull();
+  }
+
+  private Job submitPlain(String podSpec) {
+    return client
+        .batch()
+        .v1()
+        .jobs()
+        .load(
+            new ByteArrayInputStream(
+                """
+                apiVersion: batch/v1
+                kind: Job
+                metadata: {generateName: job-, namespace: plain}
+                spec:
+                  suspend: true
+                  template:
+                    spec:
+                      %s
+                      restartPolicy: Never
+                      containers:
+                      - {name: c, image: none, resources: {requests: {cpu: 1}}}
+                """
+                    .formatted(podSpec)
+                    .getBytes(StandardCharsets.UTF_8)))
+        .create();
+  }
+
+  private String queueOf(Job job) {
+    return Objects.requireNonNullElse(
+        find(job).getMetadata().getLabels().get("kueue.x-k8s.io/queue-name"), "");
+  }
+
+  private JsonNode workloads(String namespace) {
+    return JsonMappers.JSON.valueToTree(
+        client
+            .genericKubernetesResources("kueue.x-k8s.io/v1beta2", "Workload")
+            .inNamespace(namespace)
+            .list()
+            .getItems());
   }
 
   private void patch(String kind, String name, String patch) {

@@ -16,6 +16,12 @@ public final class KubeQueueKeys {
    */
   public static final String ASSIGNED_QUEUE = "sluice.dev/assigned-queue";
 
+  /**
+   * The annotation of a ResourceQuota that makes a queue of it if it is {@code "true"}, and keeps
+   * it from being one if it is {@code "false"}, whatever else would make it one.
+   */
+  public static final String QUEUE = "sluice.dev/queue";
+
   /** The labels that name a quota; an earlier one wins. */
   public static final List<String> QUOTA_NAMES =
       List.of(

@@ -23,6 +23,7 @@ import dev.sluice.queues.mapping.LabelSelectorMapper;
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.api.model.Namespace;
 import java.util.Comparator;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -30,6 +31,7 @@ import java.util.Optional;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.Consumer;
 import java.util.function.Predicate;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -80,10 +82,13 @@ public final class CachedJobIntake implements JobIntake {
 
   @Override
   public QueueAssignment assign(
-      JobRef job, Map<String, String> labels, Map<String, String> annotations) {
+      JobRef job,
+      Map<String, String> labels,
+      Map<String, String> annotations,
+      Supplier<List<ObjectNode>> templates) {
     String namespace = job.namespace();
     return switch (QueueResolver.resolve(
-        labels, annotations, namespaceQueue(namespace), quotaQueues())) {
+        labels, annotations, namespaceQueue(namespace, templates), quotaQueues())) {
       case Resolution.Unmapped none -> new QueueAssignment.Unassigned();
       case Resolution.UnknownQuota unknown ->
           new QueueAssignment.NotAvailable("there is no quota " + unknown.name());
@@ -91,13 +96,34 @@ public final class CachedJobIntake implements JobIntake {
     };
   }
 
-  /** The ClusterQueue that the namespace's own LocalQueue leads to. */
-  private Optional<String> namespaceQueue(String namespace) {
-    return caches.localQueues().all().stream()
-        .filter(queue -> queue.getMetadata().getNamespace().equals(namespace))
-        .filter(queue -> isInUse(queue) && !has(queue, SourceMark.ON_DEMAND))
-        .map(CachedJobIntake::clusterQueue)
-        .min(Comparator.naturalOrder());
+  /**
+   * The ClusterQueue that the namespace's own LocalQueue leads to. Before that of all pods comes
+   * one for some of the pods that all pods of the job are among; of several the one that says most.
+   */
+  private Optional<String> namespaceQueue(String namespace, Supplier<List<ObjectNode>> templates) {
+    Map<PodScopes, String> queues = new HashMap<>();
+    for (LocalQueue queue : caches.localQueues().all()) {
+      if (queue.getMetadata().getNamespace().equals(namespace)
+          && isInUse(queue)
+          && !has(queue, SourceMark.ON_DEMAND)) {
+        PodScopes scopes =
+            SourceMark.of(queue).map(mark -> PodScopes.parse(mark.scopes())).orElse(PodScopes.ALL);
+        queues.merge(
+            scopes, clusterQueue(queue), (one, other) -> one.compareTo(other) < 0 ? one : other);
+      }
+    }
+    boolean choice = queues.keySet().stream().anyMatch(each -> !each.equals(PodScopes.ALL));
+    List<ObjectNode> pods = choice ? templates.get() : List.of();
+    Comparator<Map.Entry<PodScopes, String>> most =
+        Comparator.comparing(each -> -each.getKey().requirements().size());
+    return queues.entrySet().stream()
+        .filter(each -> each.getKey().equals(PodScopes.ALL) || areAmong(each.getKey(), pods))
+        .min(most.thenComparing(Map.Entry::getValue))
+        .map(Map.Entry::getValue);
+  }
+
+  private static boolean areAmong(PodScopes scopes, List<ObjectNode> templates) {
+    return !templates.isEmpty() && templates.stream().allMatch(scopes::include);
   }
 
   private static String clusterQueue(LocalQueue queue) {

@@ -26,6 +26,9 @@ final class ElasticQuotaReader {
   private static final String PLUGIN_ROOT = "elastic-quotas";
   private static final String KEYS = "quota.scheduling.koordinator.sh/";
 
+  /** The label that names the quota above one of Koordinator. */
+  static final String PARENT = KEYS + "parent";
+
   /** Quotas that Koordinator makes for itself. */
   private static final Set<String> BUILT_IN =
       Set.of(KOORDINATOR_ROOT, "koordinator-system-quota", "koordinator-default-quota");
@@ -123,7 +126,7 @@ final class ElasticQuotaReader {
   }
 
   private void attach(QuotaObject object) {
-    String parent = koordinator ? object.labels().getOrDefault(KEYS + "parent", "") : "";
+    String parent = koordinator ? object.labels().getOrDefault(PARENT, "") : "";
     if (parent.isEmpty() || parent.equals(KOORDINATOR_ROOT)) {
       children.computeIfAbsent("", any -> new ArrayList<>()).add(object);
       return;

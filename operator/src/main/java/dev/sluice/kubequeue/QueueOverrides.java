@@ -124,9 +124,13 @@ final class QueueOverrides {
   private Optional<GenericKubernetesResource> ofNamespace(QuotaDeclaration quota) {
     List<GenericKubernetesResource> all =
         byNamespace.getOrDefault(quota.source().namespace(), List.of());
+    // one that is for some of the pods is served as its own Queue says
+    boolean others = quota.source().scopes().isEmpty();
     Comparator<GenericKubernetesResource> named =
         Comparator.comparing(each -> !each.getMetadata().getName().equals(quota.source().name()));
-    return all.stream().min(named.thenComparing(each -> each.getMetadata().getName()));
+    return all.stream()
+        .filter(each -> others || each.getMetadata().getName().equals(quota.source().name()))
+        .min(named.thenComparing(each -> each.getMetadata().getName()));
   }
 
   /** The quota says what its Queue is; only the priority may be changed in the Queue. */

@@ -151,8 +151,8 @@ final class QuotaPlanner {
     SortedMap<String, Limits> own = new TreeMap<>();
     limits.forEach(
         (resource, each) -> own.put(resource, Objects.requireNonNull(each.get(quota.path()))));
-    for (String namespace : quota.namespaces()) {
-      byNamespace.putIfAbsent(namespace, identity);
+    if (quota.source().scopes().isEmpty()) {
+      quota.namespaces().forEach(namespace -> byNamespace.putIfAbsent(namespace, identity));
     }
     QueueOverride override = input.overrides().apply(quota);
     if (!quota.inner()) {
@@ -202,19 +202,28 @@ final class QuotaPlanner {
               : elsewhere(mark).map(old -> QueueObjects.moved(manifest, old)).orElse(manifest));
     }
     for (String namespace : quota.namespaces()) {
-      if (identity.equals(byNamespace.get(namespace))) {
+      if (has(quota, namespace)) {
         localQueue(namespace, name, mark, mark.annotations());
       }
     }
     for (String namespace : requested.getOrDefault(identity, Set.of())) {
       boolean allowed =
           settings.jobs().quotaLabel() == QuotaLabel.ANYWHERE || below.contains(namespace);
-      if (allowed && !identity.equals(byNamespace.get(namespace))) {
+      boolean own = quota.namespaces().contains(namespace) && has(quota, namespace);
+      if (allowed && !own) {
         Map<String, String> annotations = new TreeMap<>(mark.annotations());
         annotations.put(SourceMark.ON_DEMAND, "true");
         localQueue(namespace, name, mark, annotations);
       }
     }
+  }
+
+  /** Whether a namespace that a quota wants is its: one that is for some of the pods shares it. */
+  private boolean has(QuotaDeclaration quota, String namespace) {
+    Identity owner = byNamespace.get(namespace);
+    return quota.source().scopes().isEmpty()
+        ? identity(quota).equals(owner)
+        : owner == null || owner.kind().equals(quota.source().kind());
   }
 
   /** The Queue that shows the same quota in the namespace that was configured before. */
@@ -263,7 +272,8 @@ final class QuotaPlanner {
         (wanted, given) ->
             taken.add(
                 new TakenName(
-                    new QuotaSource(mark.kind(), mark.namespace(), mark.name(), mark.uid()),
+                    new QuotaSource(
+                        mark.kind(), mark.namespace(), mark.name(), mark.uid(), mark.scopes()),
                     "%s: the name of the %s for %s is taken, so that it is %s"
                         .formatted(
                             new ObjectId(kind, namespace, wanted),

@@ -4,6 +4,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.MissingNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.sluice.api.config.KubeQueue;
+import dev.sluice.api.config.KubeQueue.Source;
 import dev.sluice.api.json.JsonMappers;
 import dev.sluice.kube.client.ApiClient;
 import dev.sluice.kube.client.ApiOutcome;
@@ -56,7 +57,7 @@ public final class QuotaReconciler implements AutoCloseable {
   private final KubeQueue settings;
   private final Dependencies dependencies;
   private final SourceObjects objects;
-  private final QuotaSources sources = new QuotaSources();
+  private final QuotaSources sources;
   private final ExistingObjects existing;
   private final PlanWriter writer;
   private final WorkQueue<String> work;
@@ -88,6 +89,7 @@ public final class QuotaReconciler implements AutoCloseable {
     this.settings = settings;
     this.dependencies = dependencies;
     objects = reader.read(this::changed);
+    sources = new QuotaSources(settings.sources().contains(Source.PLAIN_RESOURCE_QUOTA));
     existing = new ExistingObjects(dependencies.caches(), dependencies.workloads());
     writer = new PlanWriter(dependencies.requests());
     work = new WorkQueue<>(any -> reconcile(), dependencies.work());

@@ -18,7 +18,6 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.TreeMap;
-import java.util.stream.Collectors;
 
 /**
  * Reads all sources. A source that can't be used counts as it was when it last could be; if that
@@ -37,7 +36,17 @@ final class QuotaSources {
 
   private static final String RESOURCE_QUOTAS = ResourceQuotaReader.KIND + " ";
 
-  private final Map<String, QuotaTree> lastGood = new HashMap<>();
+  private final Map<String, List<QuotaTree>> lastGood = new HashMap<>();
+  private final boolean plain;
+
+  /**
+   * Has read nothing yet.
+   *
+   * @param plain whether ResourceQuotas are queues without being asked for
+   */
+  QuotaSources(boolean plain) {
+    this.plain = plain;
+  }
 
   /**
    * What the sources say.
@@ -86,7 +95,7 @@ final class QuotaSources {
         .forEach(
             (source, texts) ->
                 note(Objects.requireNonNull(bySource.get(source)), EXCEEDED, texts, result));
-    use(kind, kind, read.reading(), result);
+    use(kind, kind, read.reading().tree().stream().toList(), result);
   }
 
   private static void note(HasMetadata about, String reason, List<String> texts, Reading result) {
@@ -124,32 +133,41 @@ final class QuotaSources {
     for (GenericKubernetesResource each : objects.all(Kind.RESOURCE_QUOTA)) {
       QuotaSource source = source(ResourceQuotaReader.KIND, each);
       bySource.put(source, each);
-      if (queues.containsKey(source.namespace())) {
-        quotas
-            .computeIfAbsent(source.namespace(), any -> new ArrayList<>())
-            .add(quota(source, each));
-      }
+      quotas.computeIfAbsent(source.namespace(), any -> new ArrayList<>()).add(quota(source, each));
     }
-    List<QuotaObject> chosen =
-        quotas.entrySet().stream()
-            .flatMap(
-                each ->
-                    ResourceQuotaReader.chosen(
-                        each.getValue(), queues.getOrDefault(each.getKey(), Set.of()))
-                        .stream())
-            .toList();
-    Set<String> keys =
-        chosen.stream().map(each -> key(each.source())).collect(Collectors.toUnmodifiableSet());
+    Set<String> keys = new HashSet<>();
+    quotas.forEach(
+        (namespace, all) -> {
+          ResourceQuotaReader.Chosen chosen =
+              ResourceQuotaReader.chosen(all, queues.getOrDefault(namespace, Set.of()), plain);
+          chosen
+              .notes()
+              .forEach(
+                  (source, text) ->
+                      note(
+                          Objects.requireNonNull(bySource.get(source)),
+                          INVALID,
+                          List.of(text),
+                          result));
+          if (!chosen.all().isEmpty()) {
+            keys.add(RESOURCE_QUOTAS + namespace);
+            readNamespace(RESOURCE_QUOTAS + namespace, chosen, bySource, result);
+          }
+        });
     lastGood.keySet().removeIf(key -> key.startsWith(RESOURCE_QUOTAS) && !keys.contains(key));
-    for (QuotaObject quota : chosen) {
-      QuotaReading reading = ResourceQuotaReader.read(quota);
-      note(Objects.requireNonNull(bySource.get(quota.source())), INVALID, reading.faults(), result);
-      use(key(quota.source()), ResourceQuotaReader.KIND, reading, result);
-    }
   }
 
-  private static String key(QuotaSource resourceQuota) {
-    return RESOURCE_QUOTAS + resourceQuota.namespace() + "/" + resourceQuota.name();
+  private void readNamespace(
+      String key,
+      ResourceQuotaReader.Chosen chosen,
+      Map<QuotaSource, GenericKubernetesResource> bySource,
+      Reading result) {
+    Map<QuotaSource, List<String>> faults = new LinkedHashMap<>();
+    List<QuotaTree> trees = ResourceQuotaReader.read(chosen, faults);
+    faults.forEach(
+        (source, texts) ->
+            note(Objects.requireNonNull(bySource.get(source)), INVALID, texts, result));
+    use(key, ResourceQuotaReader.KIND, faults.isEmpty() ? trees : List.of(), result);
   }
 
   private static QuotaObject quota(QuotaSource source, GenericKubernetesResource object) {
@@ -192,21 +210,21 @@ final class QuotaSources {
                     .add(new SourceNote(reference(object), UNSUPPORTED, what + " has no effect")));
     note(object, INVALID, reading.faults(), result);
     note(object, EXCEEDED, reading.warnings(), result);
-    use(key, key, reading, result);
+    use(key, key, reading.tree().stream().toList(), result);
   }
 
-  /** Each ResourceQuota is a tree of its own; all other kinds have one. */
-  private void use(String key, String kind, QuotaReading reading, Reading result) {
-    if (reading.tree().isPresent()) {
-      lastGood.put(key, reading.tree().get());
-      result.trees().add(reading.tree().get());
+  /** The trees that were read; none: what was read last counts. */
+  private void use(String key, String kind, List<QuotaTree> trees, Reading result) {
+    if (!trees.isEmpty()) {
+      lastGood.put(key, trees);
+      result.trees().addAll(trees);
       return;
     }
-    QuotaTree before = lastGood.get(key);
+    List<QuotaTree> before = lastGood.get(key);
     if (before == null) {
       result.readable().remove(kind);
     } else {
-      result.trees().add(before);
+      result.trees().addAll(before);
     }
   }
 
@@ -227,7 +245,14 @@ final class QuotaSources {
         kind,
         Objects.requireNonNullElse(object.getMetadata().getNamespace(), ""),
         object.getMetadata().getName(),
-        Objects.requireNonNullElse(object.getMetadata().getUid(), ""));
+        Objects.requireNonNullElse(object.getMetadata().getUid(), ""),
+        kind.equals(ResourceQuotaReader.KIND) ? scopes(object) : "");
+  }
+
+  private static String scopes(HasMetadata resourceQuota) {
+    return resourceQuota instanceof GenericKubernetesResource generic
+        ? PodScopes.of(json(generic).path("spec")).map(PodScopes::text).orElse("")
+        : "";
   }
 
   /** Names an object for an event. */

@@ -15,8 +15,10 @@ import java.util.TreeMap;
  * @param name of the source
  * @param uid of the source
  * @param path of the quota within the source
+ * @param scopes which pods the quota is about ({@link PodScopes#text}); empty: all
  */
-public record SourceMark(String kind, String namespace, String name, String uid, String path) {
+public record SourceMark(
+    String kind, String namespace, String name, String uid, String path, String scopes) {
 
   private static final String KIND = KueueConstants.SOURCE_KIND;
 
@@ -24,6 +26,7 @@ public record SourceMark(String kind, String namespace, String name, String uid,
   private static final String NAME = "sluice.dev/source-name";
   private static final String UID = "sluice.dev/source-uid";
   private static final String PATH = "sluice.dev/source-path";
+  private static final String SCOPES = "sluice.dev/source-scopes";
 
   /** In whose name objects are written. */
   static final String FIELD_OWNER = "sluice-kubequeue";
@@ -38,14 +41,21 @@ public record SourceMark(String kind, String namespace, String name, String uid,
   static final String LISTED = "sluice.dev/available-quota";
 
   /** All annotations that say where an object comes from, and whether it is still needed. */
-  static final List<String> KEYS = List.of(KIND, NAMESPACE, NAME, UID, PATH, REMOVED, ON_DEMAND);
+  static final List<String> KEYS =
+      List.of(KIND, NAMESPACE, NAME, UID, PATH, SCOPES, REMOVED, ON_DEMAND);
+
+  /** The mark of what is about all pods. */
+  public SourceMark(String kind, String namespace, String name, String uid, String path) {
+    this(kind, namespace, name, uid, path, "");
+  }
 
   /** What identifies a quota although its source was deleted and made again. */
   public record Identity(String kind, String path) {}
 
   /** The mark of what is made from a quota. */
   static SourceMark of(QuotaSource source, String path) {
-    return new SourceMark(source.kind(), source.namespace(), source.name(), source.uid(), path);
+    return new SourceMark(
+        source.kind(), source.namespace(), source.name(), source.uid(), path, source.scopes());
   }
 
   /** The mark on an object with these annotations; empty if it wasn't made from a quota. */
@@ -58,7 +68,8 @@ public record SourceMark(String kind, String namespace, String name, String uid,
                     annotations.getOrDefault(NAMESPACE, ""),
                     annotations.getOrDefault(NAME, ""),
                     annotations.getOrDefault(UID, ""),
-                    annotations.getOrDefault(PATH, "")));
+                    annotations.getOrDefault(PATH, ""),
+                    annotations.getOrDefault(SCOPES, "")));
   }
 
   /** The mark on an object; empty if it wasn't made from a quota. */
@@ -94,6 +105,9 @@ public record SourceMark(String kind, String namespace, String name, String uid,
     result.put(NAME, name);
     result.put(UID, uid);
     result.put(PATH, path);
+    if (!scopes.isEmpty()) {
+      result.put(SCOPES, scopes);
+    }
     return result;
   }
 

@@ -62,6 +62,10 @@ public final class SourceObjects implements AutoCloseable {
       return group.isEmpty() ? version : group + "/" + version;
     }
 
+    String plural() {
+      return plural;
+    }
+
     private String definition() {
       return plural + "." + group;
     }
@@ -112,7 +116,7 @@ public final class SourceObjects implements AutoCloseable {
       switch (source) {
         case ELASTIC_QUOTA_TREE -> result.add(Kind.TREE);
         case ELASTIC_QUOTA -> result.addAll(Set.of(Kind.KOORDINATOR_QUOTA, Kind.PLUGIN_QUOTA));
-        case RESOURCE_QUOTA -> result.add(Kind.RESOURCE_QUOTA);
+        case RESOURCE_QUOTA, PLAIN_RESOURCE_QUOTA -> result.add(Kind.RESOURCE_QUOTA);
       }
     }
     return result;

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.node.ObjectNode;
 import com.fasterxml.jackson.dataformat.yaml.YAMLMapper;
 import dev.sluice.api.config.KubeQueue.QuotaLabel;
 import dev.sluice.api.v1beta2.ClusterQueue;
@@ -11,6 +12,7 @@ import dev.sluice.api.v1beta2.LocalQueue;
 import dev.sluice.checks.BuiltInCheckControllers;
 import dev.sluice.jobs.kind.JobKind;
 import dev.sluice.jobs.kind.JobRef;
+import dev.sluice.jobs.policy.QueueAssignment;
 import dev.sluice.kube.client.ApiClient;
 import dev.sluice.kube.controller.ObservableItemStore;
 import dev.sluice.queues.cache.InformerCaches;
@@ -18,6 +20,8 @@ import dev.sluice.workload.ScriptedServer;
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.api.model.Namespace;
 import java.io.IOException;
+import java.util.Arrays;
+import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -66,7 +70,7 @@ class CachedJobIntakeTest {
     ApiClient client = new ApiClient(server.client(), ApiClient.Options.atATime(1));
     var unused =
         new CachedJobIntake(QuotaTrees.settings(1, QuotaLabel.ANYWHERE), caches, client)
-            .assign(JOB, Map.of("quota.scheduling.alibabacloud.com/name", "a"), Map.of());
+            .assign(JOB, Map.of("quota.scheduling.alibabacloud.com/name", "a"), Map.of(), List::of);
     await().until(() -> !server.asked().isEmpty());
     return new YAMLMapper()
         .readTree(server.asked().getLast().body())
@@ -88,5 +92,67 @@ class CachedJobIntakeTest {
         LocalQueue.class,
         "{metadata: {name: root-a, namespace: team}, spec: {clusterQueue: other}}");
     assertThat(made()).matches("root-a-[0-9a-f]{5}");
+  }
+
+  private void localQueue(String name, String source) throws JsonProcessingException {
+    put(
+        caches.localQueues(),
+        LocalQueue.class,
+        """
+        metadata:
+          name: %1$s
+          namespace: team
+          annotations: {sluice.dev/source-kind: ResourceQuota, sluice.dev/source-path: team/%1$s%2$s}
+        spec: {clusterQueue: %1$s}
+        """
+            .formatted(name, source));
+    put(
+        caches.clusterQueues(),
+        ClusterQueue.class,
+        """
+        metadata:
+          name: %1$s
+          annotations: {sluice.dev/source-kind: ResourceQuota, sluice.dev/source-path: team/%1$s%2$s}
+        spec: {namespaceSelector: {}}
+        """
+            .formatted(name, source));
+  }
+
+  private QueueAssignment assigned(String... pods) {
+    ApiClient client = new ApiClient(server.client(), ApiClient.Options.atATime(1));
+    return new CachedJobIntake(QuotaTrees.settings(1, QuotaLabel.LISTED), caches, client)
+        .assign(
+            JOB,
+            Map.of(),
+            Map.of(),
+            () ->
+                Arrays.stream(pods)
+                    .map(pod -> (ObjectNode) QuotaTrees.yaml("{spec: " + pod + "}"))
+                    .toList());
+  }
+
+  /** A quota for some of the pods has the jobs all of whose pods are among them. */
+  @Test
+  void scopesSayWhichQuotaOfTheNamespaceAJobHas() throws IOException {
+    localQueue("whole", "");
+    localQueue("ends", ", sluice.dev/source-scopes: Terminating");
+    localQueue("high", ", sluice.dev/source-scopes: Terminating; PriorityClass In high");
+    QueueAssignment whole = new QueueAssignment.ToLocalQueue("whole");
+    QueueAssignment ends = new QueueAssignment.ToLocalQueue("ends");
+
+    assertThat(assigned("{}")).isEqualTo(whole);
+    assertThat(assigned("{activeDeadlineSeconds: 5}")).isEqualTo(ends);
+    assertThat(assigned("{activeDeadlineSeconds: 5, priorityClassName: high}"))
+        .isEqualTo(new QueueAssignment.ToLocalQueue("high"));
+    assertThat(assigned("{activeDeadlineSeconds: 5}", "{}")).isEqualTo(whole);
+    assertThat(assigned()).as("pods that are not known").isEqualTo(whole);
+  }
+
+  @Test
+  void aJobThatNoScopeIncludesBelongsToNoQuota() throws IOException {
+    localQueue("ends", ", sluice.dev/source-scopes: Terminating");
+    assertThat(assigned("{activeDeadlineSeconds: 5}"))
+        .isEqualTo(new QueueAssignment.ToLocalQueue("ends"));
+    assertThat(assigned("{}")).isEqualTo(new QueueAssignment.Unassigned());
   }
 }

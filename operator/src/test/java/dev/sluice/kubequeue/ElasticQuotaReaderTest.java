@@ -12,13 +12,11 @@ import dev.sluice.kubequeue.ElasticQuotaReader.QuotaObject;
 import dev.sluice.kubequeue.QuotaTrees.Cluster;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
-import java.util.Set;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
-/** ElasticQuotas and ResourceQuotas as sources. */
+/** ElasticQuotas as sources. */
 class ElasticQuotaReaderTest {
 
   private static final String KEYS = "quota.scheduling.koordinator.sh/";
@@ -182,44 +180,5 @@ class ElasticQuotaReaderTest {
     assertThat(read.reading().tree()).isEmpty();
     assertThat(read.notes().get(plugin.source()))
         .containsExactly("elastic-quotas: it names more than 64 resources");
-
-    QuotaObject resourceQuota =
-        quotaObject("ResourceQuota", "a", "many", "{hard: " + amounts + "}", Map.of());
-    assertThat(ResourceQuotaReader.read(resourceQuota).faults())
-        .containsExactly("a/many: it names more than 64 resources");
-  }
-
-  @Test
-  void aResourceQuotaIsAQueueOfItsOwn() {
-    QuotaObject scoped =
-        quotaObject("ResourceQuota", "a", "best", "{scopes: [BestEffort]}", Map.of());
-    QuotaObject whole =
-        quotaObject(
-            "ResourceQuota",
-            "a",
-            "all",
-            "{hard: {cpu: 4, requests.cpu: 3, pods: 10, limits.cpu: 9, count/jobs.batch: 1,"
-                + " requests.nvidia.com/gpu: 2, requests.storage: 1Gi}}",
-            Map.of());
-
-    assertThat(ResourceQuotaReader.chosen(List.of(scoped, whole), Set.of("x"))).contains(whole);
-    assertThat(ResourceQuotaReader.chosen(List.of(whole, other()), Set.of("x"))).isEmpty();
-    assertThat(ResourceQuotaReader.chosen(List.of(other(), whole), Set.of("all")))
-        .isEqualTo(Optional.of(whole));
-    QuotaPlan plan =
-        new Cluster("ResourceQuota").plan(ResourceQuotaReader.read(whole).tree().orElseThrow());
-    assertThat(quota(plan, queue("a-all"), "cpu")).isEqualTo("3 - -");
-    assertThat(quota(plan, queue("a-all"), "pods")).isEqualTo("10 - -");
-    assertThat(quota(plan, queue("a-all"), "nvidia.com/gpu")).isEqualTo("2 - -");
-    assertThat(quota(plan, queue("a-all"), "storage")).isEqualTo("none");
-    assertThat(quota(plan, queue("a-all"), "limits.cpu")).isEqualTo("none");
-    assertThat(find(plan, queue("a-all")).spec().has("cohortName")).isFalse();
-    assertThat(find(plan, queue("a-all")).annotations())
-        .doesNotContainKey("sluice.dev/oversell-rate");
-    assertThat(ids(plan)).contains(local("a", "a-all"));
-  }
-
-  private static QuotaObject other() {
-    return quotaObject("ResourceQuota", "a", "other", "{hard: {cpu: 1}}", Map.of());
   }
 }

@@ -62,8 +62,10 @@ public record KubeQueue(
     ELASTIC_QUOTA_TREE,
     /** ElasticQuotas of Koordinator and of the scheduler plugins. */
     ELASTIC_QUOTA,
-    /** ResourceQuotas of namespaces that have a Queue. */
-    RESOURCE_QUOTA
+    /** ResourceQuotas of namespaces that have a Queue, and those with an annotation. */
+    RESOURCE_QUOTA,
+    /** All ResourceQuotas without an annotation that says otherwise. */
+    PLAIN_RESOURCE_QUOTA
   }
 
   /** How a queue is served. */

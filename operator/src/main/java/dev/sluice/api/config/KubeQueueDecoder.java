@@ -23,13 +23,16 @@ import java.util.Set;
 final class KubeQueueDecoder {
 
   private static final List<String> SOURCE_NAMES =
-      List.of("ElasticQuotaTree", "ElasticQuota", "ResourceQuota");
+      List.of("ElasticQuotaTree", "ElasticQuota", "ResourceQuota", "PlainResourceQuota");
+
+  private static final List<String> DEFAULT_SOURCES = SOURCE_NAMES.subList(0, 3);
 
   private static final Map<String, Source> SOURCES =
       Map.of(
           SOURCE_NAMES.get(0), Source.ELASTIC_QUOTA_TREE,
           SOURCE_NAMES.get(1), Source.ELASTIC_QUOTA,
-          SOURCE_NAMES.get(2), Source.RESOURCE_QUOTA);
+          SOURCE_NAMES.get(2), Source.RESOURCE_QUOTA,
+          SOURCE_NAMES.get(3), Source.PLAIN_RESOURCE_QUOTA);
 
   private static final Map<String, Policy> POLICIES =
       Map.of(
@@ -108,7 +111,7 @@ final class KubeQueueDecoder {
 
   private Set<Source> sources(ObjectFieldReader fields) {
     ArrayNode all = JsonNodeFactory.instance.arrayNode();
-    SOURCE_NAMES.forEach(all::add);
+    DEFAULT_SOURCES.forEach(all::add);
     fields.defaultTo("sources", all);
     List<String> names = fields.texts("sources");
     Set<Source> result = EnumSet.noneOf(Source.class);

@@ -1,10 +1,11 @@
 package dev.sluice.app.module;
 
 import dev.sluice.api.config.KubeQueue;
-import dev.sluice.core.engine.SchedulerQueries;
+import dev.sluice.core.engine.SchedulerThread;
 import dev.sluice.kube.definitions.ServedDefinitions;
 import dev.sluice.kubequeue.QueueItemsReporter;
 import dev.sluice.kubequeue.QuotaReconciler;
+import dev.sluice.kubequeue.QuotaUsageReporter;
 import dev.sluice.kubequeue.SourceObjects;
 import java.io.IOException;
 import java.util.Optional;
@@ -21,22 +22,25 @@ public final class KubeQueueModule implements OperatorModule {
 
   /** What runs if it is turned on. */
   private record Parts(
-      ServedDefinitions definitions, QuotaReconciler quotas, Optional<QueueItemsReporter> items) {}
+      ServedDefinitions definitions,
+      QuotaReconciler quotas,
+      QuotaUsageReporter usage,
+      Optional<QueueItemsReporter> items) {}
 
   /**
    * Connected, and not started.
    *
-   * @param queries asks the engine what is pending
+   * @param engine is asked what is pending, and what is used
    */
   public KubeQueueModule(
       OperatorContext context,
       InformerModule informers,
       WorkloadModule workloads,
-      SchedulerQueries queries) {
+      SchedulerThread engine) {
     KubeQueue configuration = context.configuration().kubeQueue();
     parts =
         configuration.enabled()
-            ? Optional.of(parts(context, configuration, informers, workloads, queries))
+            ? Optional.of(parts(context, configuration, informers, workloads, engine))
             : Optional.empty();
   }
 
@@ -45,7 +49,7 @@ public final class KubeQueueModule implements OperatorModule {
       KubeQueue configuration,
       InformerModule informers,
       WorkloadModule workloads,
-      SchedulerQueries queries) {
+      SchedulerThread engine) {
     ServedDefinitions definitions = new ServedDefinitions(context.reflectors());
     QuotaReconciler quotas =
         new QuotaReconciler(
@@ -71,13 +75,22 @@ public final class KubeQueueModule implements OperatorModule {
                     new QueueItemsReporter.Dependencies(
                         informers.caches(),
                         workloads.cache(),
-                        queries,
+                        engine,
                         context.requests(1),
                         context.leadership()::leading,
                         context.workQueues()),
                     quotas.objects()))
             : Optional.empty();
-    return new Parts(definitions, quotas, items);
+    QuotaUsageReporter usage =
+        new QuotaUsageReporter(
+            new QuotaUsageReporter.Dependencies(
+                informers.caches(),
+                engine.views(),
+                context.requests(1),
+                context.leadership()::leading,
+                context.workQueues()),
+            quotas.objects());
+    return new Parts(definitions, quotas, usage, items);
   }
 
   @Override
@@ -93,6 +106,7 @@ public final class KubeQueueModule implements OperatorModule {
     parts.ifPresent(
         each -> {
           each.quotas().start();
+          each.usage().start();
           each.items().ifPresent(QueueItemsReporter::start);
         });
   }
@@ -103,6 +117,7 @@ public final class KubeQueueModule implements OperatorModule {
         each -> {
           each.definitions().close();
           each.items().ifPresent(QueueItemsReporter::close);
+          each.usage().close();
           each.quotas().close();
         });
   }

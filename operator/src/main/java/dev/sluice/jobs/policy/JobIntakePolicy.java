@@ -7,6 +7,7 @@ import dev.sluice.api.KueueConstants;
 import dev.sluice.jobs.kind.JobIntegration;
 import dev.sluice.jobs.kind.JobPatch;
 import dev.sluice.jobs.kind.JobState;
+import dev.sluice.jobs.kind.PodSetTemplate;
 import dev.sluice.jobs.policy.JobAction.AssignQueue;
 import dev.sluice.jobs.policy.JobAction.Warn;
 import dev.sluice.workload.record.CachedWorkload;
@@ -66,7 +67,7 @@ public final class JobIntakePolicy {
     if (!free || !isUntouched(job)) {
       return List.of();
     }
-    return switch (intake.assign(job.ref(), job.labels(), job.annotations())) {
+    return switch (assignment(job)) {
       case QueueAssignment.Unassigned none -> List.of();
       case QueueAssignment.NotAvailable refused -> List.of(new Warn(REFUSED, refused.message()));
       case QueueAssignment.ToLocalQueue queue -> List.of(assign(job, queue.name()));
@@ -87,11 +88,21 @@ public final class JobIntakePolicy {
             && job.state().end().isEmpty()
             && context.owned().stream().noneMatch(CachedWorkload::quotaReserved);
     return waits
-            && intake.assign(job.ref(), job.labels(), job.annotations())
-                instanceof QueueAssignment.ToLocalQueue queue
+            && assignment(job) instanceof QueueAssignment.ToLocalQueue queue
             && !queue.name().equals(job.queueName())
         ? List.of(assign(job, queue.name()))
         : List.of();
+  }
+
+  private QueueAssignment assignment(CachedJob job) {
+    return intake.assign(job.ref(), job.labels(), job.annotations(), () -> templates(job));
+  }
+
+  /** Known of suspended jobs only: of others no text is kept. */
+  private List<ObjectNode> templates(CachedJob job) {
+    return job.text().isEmpty()
+        ? List.of()
+        : integration.podSets(job.object()).stream().map(PodSetTemplate::template).toList();
   }
 
   /** Whether nothing of the job has run yet. */

@@ -31,7 +31,7 @@ class KubeQueueConfigurationTest {
         .isEqualTo(
             new KubeQueue(
                 false,
-                Set.of(Source.values()),
+                Set.of(Source.ELASTIC_QUOTA_TREE, Source.ELASTIC_QUOTA, Source.RESOURCE_QUOTA),
                 "kube-queue",
                 2,
                 Policy.ROUND,
@@ -87,7 +87,7 @@ class KubeQueueConfigurationTest {
       delimiter = '|',
       value = {
         "{sources: [Quota]} | kubeQueue.sources[0] | \"Quota\" is not allowed; allowed: "
-            + "ElasticQuotaTree, ElasticQuota, ResourceQuota",
+            + "ElasticQuotaTree, ElasticQuota, ResourceQuota, PlainResourceQuota",
         "{sources: [ElasticQuota, ElasticQuota]} | kubeQueue.sources[1] | \"ElasticQuota\" is given"
             + " twice",
         "{namespace: A} | kubeQueue.namespace | \"A\" is not allowed",

@@ -28,6 +28,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.function.Consumer;
 import java.util.function.Predicate;
+import java.util.function.Supplier;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -68,7 +69,10 @@ class JobIntakePolicyTest {
 
     @Override
     public QueueAssignment assign(
-        JobRef job, Map<String, String> labels, Map<String, String> annotations) {
+        JobRef job,
+        Map<String, String> labels,
+        Map<String, String> annotations,
+        Supplier<List<ObjectNode>> templates) {
       return job.namespace().equals("team") ? answer : new QueueAssignment.Unassigned();
     }
 
