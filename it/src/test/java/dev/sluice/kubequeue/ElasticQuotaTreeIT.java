@@ -386,9 +386,10 @@ class ElasticQuotaTreeIT {
     awaitPresent(LOCAL, "plain", "plain-all-self");
     assertThat(get(QUEUE, "", "plain-ends").at("/spec/cohortName").asText()).isEqualTo("plain-all");
 
-    Job ends = submitPlain("activeDeadlineSeconds: 3600");
+    String deadline = "activeDeadlineSeconds: 36000";
+    Job ends = submitPlain(deadline);
     awaitSuspended(ends, false);
-    Job endsToo = submitPlain("activeDeadlineSeconds: 3600");
+    Job endsToo = submitPlain(deadline);
     Job one = submitPlain("priorityClassName: ''");
     Job two = submitPlain("priorityClassName: ''");
     awaitSuspended(one, false);
@@ -400,7 +401,7 @@ class ElasticQuotaTreeIT {
             () -> {
               assertThat(queueOf(endsToo)).isEqualTo("plain-ends");
               assertThat(queueOf(three)).isEqualTo("plain-all-self");
-              assertThat(workloads("plain").toString()).containsPattern("insufficient.*cpu");
+              assertThat(workloads("plain").toString()).contains("0 available of 1");
             });
     assertThat(queueOf(ends)).isEqualTo("plain-ends");
     assertThat(queueOf(one)).isEqualTo("plain-all-self");
@@ -423,6 +424,7 @@ class ElasticQuotaTreeIT {
                 spec:
                   suspend: true
                   template:
+                    metadata: {annotations: {sluice.dev/run-for: 1h}}
                     spec:
                       %s
                       restartPolicy: Never
