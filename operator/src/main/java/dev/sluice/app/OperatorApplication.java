@@ -164,7 +164,7 @@ public final class OperatorApplication implements AutoCloseable {
         new DashboardModule(
             context,
             servers.keys().visibility(),
-            DashboardModule.sources(context, informers, scheduler, workloads, runTimes, multiKueue),
+            DashboardModule.sources(context, queues, scheduler, workloads, runTimes, multiKueue),
             scheduler,
             workloads);
     CertificateModule certificates = new CertificateModule(context, servers);

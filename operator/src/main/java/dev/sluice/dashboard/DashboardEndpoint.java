@@ -273,8 +273,8 @@ public final class DashboardEndpoint implements HttpHandler {
         waiting.map(
             report ->
                 sources
-                    .starts()
-                    .apply(report.clusterQueue(), STARTS_TIMEOUT)
+                    .expected()
+                    .starts(report.clusterQueue(), STARTS_TIMEOUT)
                     .get(found.get().id()));
     return json(workload.of(found.get(), waiting, start, viewer.namespaces(Kind.WORKLOADS)));
   }
@@ -345,7 +345,7 @@ public final class DashboardEndpoint implements HttpHandler {
                             found,
                             found.isEmpty()
                                 ? Map.of()
-                                : sources.starts().apply(clusterQueue, STARTS_TIMEOUT),
+                                : sources.expected().starts(clusterQueue, STARTS_TIMEOUT),
                             planned,
                             viewer.namespaces(Kind.WORKLOADS),
                             sources.clock().instant())))
@@ -394,8 +394,8 @@ public final class DashboardEndpoint implements HttpHandler {
                 Math.max(total, positions.get().size()),
                 viewer.namespaces(Kind.WORKLOADS),
                 sources
-                    .starts()
-                    .apply(
+                    .expected()
+                    .starts(
                         clusterQueue, positions.get().isEmpty() ? Duration.ZERO : STARTS_TIMEOUT)))
         : failure(404, "the queue does not exist");
   }

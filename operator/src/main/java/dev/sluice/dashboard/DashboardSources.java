@@ -1,5 +1,6 @@
 package dev.sluice.dashboard;
 
+import dev.sluice.api.queueing.QuotaSchedule.Interval;
 import dev.sluice.core.engine.SchedulerQueries;
 import dev.sluice.core.engine.SchedulerViews;
 import dev.sluice.core.model.WorkloadId;
@@ -9,8 +10,9 @@ import dev.sluice.workload.record.WorkloadLister;
 import java.time.Duration;
 import java.time.InstantSource;
 import java.util.Collection;
+import java.util.List;
 import java.util.Map;
-import java.util.function.BiFunction;
+import java.util.SortedMap;
 import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
 
@@ -22,8 +24,7 @@ import java.util.function.Supplier;
  * @param caches the objects of queues, flavors and topologies
  * @param workloads the Workloads
  * @param engine answers for positions and reasons
- * @param starts when the pending Workloads of a ClusterQueue's tree are expected to start; takes
- *     how long to wait for that, and computes nothing if it is zero
+ * @param expected what is to come
  * @param workerClusters the worker clusters, if there is MultiKueue
  * @param deciding whether this process is the one that decides
  * @param clock the time
@@ -33,10 +34,24 @@ public record DashboardSources(
     InformerCaches caches,
     WorkloadLister workloads,
     SchedulerQueries engine,
-    BiFunction<String, Duration, Map<WorkloadId, StartEstimate>> starts,
+    Expected expected,
     Supplier<Collection<WorkerCluster>> workerClusters,
     BooleanSupplier deciding,
     InstantSource clock) {
+
+  /** What is to come. */
+  public interface Expected {
+
+    /**
+     * When the pending Workloads of a ClusterQueue's tree are expected to start.
+     *
+     * @param patience how long to wait for that; nothing is computed if it is zero
+     */
+    Map<WorkloadId, StartEstimate> starts(String clusterQueue, Duration patience);
+
+    /** The times at which another factor of quota than 1 holds, by ClusterQueue. */
+    SortedMap<String, List<Interval>> factors();
+  }
 
   /**
    * A worker cluster of MultiKueue.

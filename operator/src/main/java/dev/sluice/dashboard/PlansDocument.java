@@ -11,16 +11,12 @@ import dev.sluice.api.TextLimits;
 import dev.sluice.api.config.LedgerSettings;
 import dev.sluice.api.json.JsonFields;
 import dev.sluice.api.json.JsonMappers;
-import dev.sluice.api.queueing.QuotaSchedule;
 import dev.sluice.api.queueing.QuotaSchedule.Interval;
-import dev.sluice.api.v1beta2.ClusterQueue;
 import dev.sluice.core.model.Explanation;
 import dev.sluice.kube.client.ApiOutcome;
-import dev.sluice.queues.cache.InformerCaches;
 import dev.sluice.visibility.api.VisibilityApi;
 import dev.sluice.workload.record.CachedWorkload;
 import dev.sluice.workload.record.WorkloadLister;
-import io.fabric8.kubernetes.api.model.ObjectMeta;
 import java.math.BigDecimal;
 import java.math.RoundingMode;
 import java.net.URLEncoder;
@@ -34,9 +30,11 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.SortedMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.BiFunction;
 import java.util.function.Predicate;
+import java.util.function.Supplier;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import java.util.stream.StreamSupport;
@@ -75,20 +73,21 @@ final class PlansDocument {
 
   private final BiFunction<String, String, CompletableFuture<ApiOutcome>> reads;
   private final WorkloadLister workloads;
-  private final InformerCaches caches;
+  private final Supplier<SortedMap<String, List<Interval>>> factors;
   private final InstantSource clock;
 
   /**
    * Creates a reader.
    *
    * @param reads reads what is at a path, with a token
-   * @param sources the Workloads, among which those that are held are looked for, and the queues
+   * @param sources the Workloads, among which those that are held are looked for, and the factors
+   *     of quota
    */
   PlansDocument(
       BiFunction<String, String, CompletableFuture<ApiOutcome>> reads, DashboardSources sources) {
     this.reads = reads;
     this.workloads = sources.workloads();
-    this.caches = sources.caches();
+    this.factors = sources.expected()::factors;
     this.clock = sources.clock();
   }
 
@@ -263,22 +262,15 @@ final class PlansDocument {
 
   /** An item for each factor of a queue, with the times at which it holds. */
   private void schedules(List<ObjectNode> items) {
-    Instant now = clock.instant();
-    caches.clusterQueues().all().stream()
-        .map(ClusterQueue::getMetadata)
-        .sorted(Comparator.comparing(ObjectMeta::getName))
+    factors
+        .get()
         .forEach(
-            metadata ->
-                QuotaSchedule.of(metadata.getAnnotations())
-                    .map(schedule -> schedule.upcoming(now))
-                    .orElse(List.of())
-                    .stream()
+            (queue, intervals) ->
+                intervals.stream()
                     .collect(
                         Collectors.groupingBy(
                             Interval::factor, LinkedHashMap::new, Collectors.toList()))
-                    .forEach(
-                        (factor, times) ->
-                            items.add(scheduled(metadata.getName(), factor, times))));
+                    .forEach((factor, times) -> items.add(scheduled(queue, factor, times))));
   }
 
   private static ObjectNode scheduled(String queue, BigDecimal factor, List<Interval> times) {

@@ -2,12 +2,15 @@ package dev.sluice.dashboard;
 
 import dev.sluice.api.config.BindAddress;
 import dev.sluice.api.json.JsonMappers;
+import dev.sluice.api.queueing.QuotaSchedule;
 import dev.sluice.api.v1beta2.ClusterQueue;
 import dev.sluice.api.v1beta2.ResourceFlavor;
 import dev.sluice.api.v1beta2.ResourceFlavor.ResourceFlavorSpec;
 import dev.sluice.checks.BuiltInCheckControllers;
 import dev.sluice.core.model.LocalQueueId;
+import dev.sluice.core.model.WorkloadId;
 import dev.sluice.dashboard.DashboardSources.WorkerCluster;
+import dev.sluice.forecast.starts.StartEstimate;
 import dev.sluice.queues.cache.InformerCaches;
 import dev.sluice.server.http.HttpService;
 import io.fabric8.kubernetes.api.model.ObjectMetaBuilder;
@@ -19,6 +22,8 @@ import java.time.InstantSource;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.SortedMap;
+import java.util.TreeMap;
 
 /** A dashboard of a played cluster, with played users, on a port of the loopback address. */
 final class PlayedDashboard implements AutoCloseable {
@@ -42,7 +47,7 @@ final class PlayedDashboard implements AutoCloseable {
                 caches(),
                 scheduler,
                 scheduler,
-                (clusterQueue, patience) -> scheduler.starts(clusterQueue),
+                expected(scheduler, caches()),
                 () ->
                     List.of(
                         new WorkerCluster("east", true, "Active", "Connected"),
@@ -53,6 +58,33 @@ final class PlayedDashboard implements AutoCloseable {
             past(scheduler),
             objects::read);
     service = HttpService.plain(new BindAddress("127.0.0.1", 0), endpoint, Duration.ofSeconds(1));
+  }
+
+  private static DashboardSources.Expected expected(
+      PlayedScheduler scheduler, InformerCaches caches) {
+    return new DashboardSources.Expected() {
+      @Override
+      public Map<WorkloadId, StartEstimate> starts(String clusterQueue, Duration patience) {
+        return scheduler.starts(clusterQueue);
+      }
+
+      @Override
+      public SortedMap<String, List<QuotaSchedule.Interval>> factors() {
+        SortedMap<String, List<QuotaSchedule.Interval>> factors = new TreeMap<>();
+        caches
+            .clusterQueues()
+            .all()
+            .forEach(
+                queue ->
+                    QuotaSchedule.of(queue.getMetadata().getAnnotations())
+                        .ifPresent(
+                            schedule ->
+                                factors.put(
+                                    queue.getMetadata().getName(),
+                                    schedule.upcoming(Instant.now()))));
+        return factors;
+      }
+    };
   }
 
   /** Six hours in which the queues were fuller now and then than they are. */

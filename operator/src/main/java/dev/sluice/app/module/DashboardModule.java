@@ -2,10 +2,13 @@ package dev.sluice.app.module;
 
 import dev.sluice.api.config.BindAddress;
 import dev.sluice.api.config.DashboardServer;
+import dev.sluice.api.queueing.QuotaSchedule.Interval;
+import dev.sluice.core.model.WorkloadId;
 import dev.sluice.dashboard.ChangeFeed;
 import dev.sluice.dashboard.DashboardEndpoint;
 import dev.sluice.dashboard.DashboardSources;
 import dev.sluice.dashboard.PastUse;
+import dev.sluice.forecast.starts.StartEstimate;
 import dev.sluice.kube.client.TokenReads;
 import dev.sluice.server.auth.AccessReviews;
 import dev.sluice.server.auth.AuthenticatingProxy;
@@ -18,7 +21,10 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.security.GeneralSecurityException;
 import java.time.Duration;
+import java.util.List;
+import java.util.Map;
 import java.util.Optional;
+import java.util.SortedMap;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -45,17 +51,27 @@ public final class DashboardModule implements OperatorModule {
   /** What it shows. */
   public static DashboardSources sources(
       OperatorContext context,
-      InformerModule informers,
+      QueueModule queues,
       SchedulerModule scheduler,
       WorkloadModule workloads,
       RunTimeModule runTimes,
       MultiKueueModule multiKueue) {
     return new DashboardSources(
-        ExistingQueueViews.of(scheduler.engine().views(), informers.caches()),
-        informers.caches(),
+        ExistingQueueViews.of(scheduler.engine().views(), queues.caches()),
+        queues.caches(),
         workloads.cache(),
         scheduler.clientQueries(),
-        runTimes.queueStarts()::ofClusterQueue,
+        new DashboardSources.Expected() {
+          @Override
+          public Map<WorkloadId, StartEstimate> starts(String clusterQueue, Duration patience) {
+            return runTimes.queueStarts().ofClusterQueue(clusterQueue, patience);
+          }
+
+          @Override
+          public SortedMap<String, List<Interval>> factors() {
+            return queues.schedules().upcoming();
+          }
+        },
         multiKueue::workerClusters,
         context.leadership()::leading,
         context.clock());

@@ -12,6 +12,7 @@ import dev.sluice.queues.ExternalConditions;
 import dev.sluice.queues.QueueControllers;
 import dev.sluice.queues.cache.CacheEventFeed;
 import dev.sluice.queues.cache.CachedQuotaSchedules;
+import dev.sluice.queues.cache.InformerCaches;
 import dev.sluice.queues.mapping.EffectiveQuotasMapper;
 import io.javaoperatorsdk.operator.Operator;
 import java.math.BigDecimal;
@@ -71,6 +72,11 @@ public final class QueueModule implements OperatorModule {
     schedules.onChange(this::quotaStands);
     scheduler.engine().listen(controllers.viewListener());
     workloads.reflector().listen(controllers.workloadListener());
+  }
+
+  /** The objects of queues, flavors and topologies. */
+  InformerCaches caches() {
+    return informers.caches();
   }
 
   /** The factors of quota by time of day. */
