@@ -7,6 +7,7 @@ import dev.sluice.api.config.MultiKueue;
 import dev.sluice.api.json.JsonMappers;
 import dev.sluice.api.v1beta2.ClusterQueue;
 import dev.sluice.api.v1beta2.MultiKueueCluster;
+import dev.sluice.checks.controller.ActiveCondition;
 import dev.sluice.checks.multikueue.MultiKueueControllers;
 import dev.sluice.checks.multikueue.access.ClusterProfileValidator;
 import dev.sluice.checks.multikueue.access.KubeconfigFiles;
@@ -166,17 +167,13 @@ public final class MultiKueueModule implements OperatorModule {
       MultiKueueControllers multiKueueControllers, List<String> names) {
     Set<String> active =
         multiKueueControllers.workerClusters().stream()
-            .filter(cluster -> active(cluster).filter(each -> isTrue(each)).isPresent())
+            .filter(cluster -> ActiveCondition.holds(conditions(cluster)))
             .map(cluster -> cluster.getMetadata().getName())
             .collect(Collectors.toSet());
     return JobSimulator.Workers.of(
         configuration.dispatcherName(),
         context.isEnabled(FeatureGate.MULTI_KUEUE_INCREMENTAL_DISPATCHER_RESPECT_CONFIG_ORDER),
         names.stream().filter(active::contains).toList());
-  }
-
-  private static boolean isTrue(Condition condition) {
-    return "True".equals(condition.getStatus());
   }
 
   /** Counts the eviction of a Workload that ran in a worker cluster. */
@@ -317,18 +314,14 @@ public final class MultiKueueModule implements OperatorModule {
         .toList();
   }
 
-  private static Optional<Condition> active(MultiKueueCluster cluster) {
-    return cluster.getStatus() == null
-        ? Optional.empty()
-        : cluster.getStatus().conditions().stream()
-            .filter(condition -> "Active".equals(condition.getType()))
-            .findFirst();
+  private static List<Condition> conditions(MultiKueueCluster cluster) {
+    return cluster.getStatus() == null ? List.of() : cluster.getStatus().conditions();
   }
 
   private static WorkerCluster workerCluster(
       MultiKueueControllers controllers, MultiKueueCluster cluster) {
     String name = cluster.getMetadata().getName();
-    Optional<Condition> active = active(cluster);
+    Optional<Condition> active = ActiveCondition.find(conditions(cluster));
     return new WorkerCluster(
         name,
         controllers.connections().connected().getOrDefault(name, false),
