@@ -204,6 +204,7 @@ public final class CapacityControllers implements EffectiveQuotasPlan, AutoClose
               GATHER_NODES,
               () -> {
                 recount.set(false);
+                providerReconciler.countPodsAgain();
                 signalAll(providers, providerTrigger);
               });
     }

@@ -24,6 +24,7 @@ final class CapacityProviderReconciler extends LeaderAwareReconciler<CapacityPro
 
   private final InformerCaches caches;
   private final Optional<CapacityNodes> nodes;
+  private final ForeignPodCount foreignPods;
   private final Optional<WorkerCapacity> workers;
   private final StatusWriter<CapacityProviderStatus> statusWriter;
   private final InstantSource clock;
@@ -35,11 +36,17 @@ final class CapacityProviderReconciler extends LeaderAwareReconciler<CapacityPro
     super(dependencies.leadership(), reconcileTrigger);
     this.caches = dependencies.caches();
     this.nodes = dependencies.sources().nodes();
+    this.foreignPods = new ForeignPodCount(() -> nodes.flatMap(CapacityNodes::foreignRequests));
     this.workers = dependencies.sources().workers();
     this.statusWriter =
         new StatusWriter<>(
             dependencies.mapper(), dependencies.apiClient(), CapacityProviderStatus.class);
     this.clock = dependencies.clock();
+  }
+
+  /** Pods are counted again by whoever asks next. */
+  void countPodsAgain() {
+    foreignPods.countAgain();
   }
 
   @Override
@@ -65,7 +72,7 @@ final class CapacityProviderReconciler extends LeaderAwareReconciler<CapacityPro
     boolean subtracts =
         ProviderCapacity.subtractsPods(provider) && nodes.orElseThrow().countsPods();
     Optional<Map<String, SortedMap<String, Long>>> foreign =
-        subtracts ? nodes.orElseThrow().foreignRequests() : Optional.empty();
+        subtracts ? foreignPods.requests() : Optional.empty();
     if (!ofWorkers && (!nodes.orElseThrow().isListed() || (subtracts && foreign.isEmpty()))) {
       return before == null
           ? told(
