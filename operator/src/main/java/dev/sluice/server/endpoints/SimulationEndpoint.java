@@ -10,7 +10,6 @@ import dev.sluice.forecast.feed.WorkloadSimulator;
 import dev.sluice.jobs.controller.JobSimulator;
 import dev.sluice.jobs.controller.JobSimulator.Answer;
 import dev.sluice.jobs.kind.JobKind;
-import dev.sluice.kube.client.ApiErrorText;
 import dev.sluice.server.auth.AccessReviews;
 import dev.sluice.server.auth.RequestBudget;
 import dev.sluice.server.auth.RequestUsers;
@@ -57,16 +56,12 @@ public final class SimulationEndpoint extends PathEndpoint {
 
   private static final Duration PATIENCE = Duration.ofSeconds(3);
   private static final int BAD_REQUEST = 400;
-  private static final int FORBIDDEN = 403;
   private static final int INVALID = 422;
-  private static final int TOO_MANY_REQUESTS = 429;
   private static final int UNAVAILABLE = 503;
 
-  private final RequestUsers users;
-  private final AccessReviews access;
+  private final CallerCheck callerCheck;
   private final ManifestReview manifestReview;
   private final JobSimulator jobSimulator;
-  private final RequestBudget requestBudget;
 
   /**
    * Creates the endpoint.
@@ -83,11 +78,9 @@ public final class SimulationEndpoint extends PathEndpoint {
       RequestBudget requestBudget,
       HttpHandler others) {
     super(PATH, others);
-    this.users = users;
-    this.access = access;
+    this.callerCheck = new CallerCheck(users, access, requestBudget);
     this.manifestReview = manifestReview;
     this.jobSimulator = jobSimulator;
-    this.requestBudget = requestBudget;
   }
 
   /** What one user may ask for: two in a second, ten after a quiet time. */
@@ -108,27 +101,27 @@ public final class SimulationEndpoint extends PathEndpoint {
 
   @Override
   Response answer(Request request, Matcher path) {
-    try {
-      Optional<UserInfo> user = users.of(request);
-      if (user.isEmpty()) {
-        return VisibilityEndpoint.failure(401, "Unauthorized", "Unauthorized");
-      }
-      if (!request.method().equals("POST")) {
-        return VisibilityEndpoint.failure(
-            405, "MethodNotAllowed", "method " + request.method() + " is not allowed, use POST");
-      }
-      requestBudget.take(user.get().getUsername());
-      return simulated(request, user.get(), path.group(1));
-    } catch (OverBudgetException e) {
-      return VisibilityEndpoint.failure(
-              TOO_MANY_REQUESTS, "TooManyRequests", String.valueOf(e.getMessage()))
-          .with(e.response().headers());
-    } catch (KubernetesClientException e) {
-      return unavailable("who may ask this can't be found out: " + ApiErrorText.of(e));
-    } catch (IOException e) {
-      return VisibilityEndpoint.failure(
-          BAD_REQUEST, "BadRequest", "the body is no manifest: " + message(e));
-    }
+    return callerCheck.answer(
+        request,
+        user -> {
+          if (!request.method().equals("POST")) {
+            return VisibilityEndpoint.failure(
+                405,
+                "MethodNotAllowed",
+                "method " + request.method() + " is not allowed, use POST");
+          }
+          callerCheck.take(user);
+          try {
+            return simulated(request, user, path.group(1));
+          } catch (IOException e) {
+            return notReadable(e);
+          }
+        });
+  }
+
+  private static Response notReadable(IOException e) {
+    return VisibilityEndpoint.failure(
+        BAD_REQUEST, "BadRequest", "the body is no manifest: " + message(e));
   }
 
   private static String message(IOException e) {
@@ -144,18 +137,21 @@ public final class SimulationEndpoint extends PathEndpoint {
     if (kind.isEmpty()) {
       return invalid("jobs of kind \"" + kindName + "\" are not queued here");
     }
-    if (!access.isAllowed(user, on("create", kind.get(), namespace))) {
-      return VisibilityEndpoint.failure(
-          FORBIDDEN,
-          "Forbidden",
-          "simulations.%s is forbidden: User \"%s\" cannot create resource \"%s\" in API group \"%s\" in the namespace \"%s\""
-              .formatted(
-                  VisibilityApi.GROUP,
-                  user.getUsername(),
-                  kind.get().plural(),
-                  kind.get().group(),
-                  namespace));
-    }
+    return callerCheck.ifAllowed(
+        user,
+        on("create", kind.get(), namespace),
+        () -> {
+          try {
+            return simulated(request, user, namespace, kind.get(), manifest);
+          } catch (IOException e) {
+            return notReadable(e);
+          }
+        });
+  }
+
+  private Response simulated(
+      Request request, UserInfo user, String namespace, JobKind kind, ObjectNode manifest)
+      throws IOException {
     ObjectNode metadata = asNew(manifest);
     String named = metadata.path("namespace").asText();
     if (!named.isEmpty() && !named.equals(namespace)) {
@@ -170,8 +166,7 @@ public final class SimulationEndpoint extends PathEndpoint {
         .ifPresent(
             queue -> metadata.withObjectProperty("labels").put(KueueConstants.QUEUE_NAME, queue));
     try {
-      ManifestReview.Reviewed reviewed =
-          manifestReview.of(kind.get(), manifest, user.getUsername());
+      ManifestReview.Reviewed reviewed = manifestReview.of(kind, manifest, user.getUsername());
       return reviewed.errors().isEmpty()
           ? answered(request, user, reviewed.object())
           : invalid("it would be refused: " + String.join("; ", reviewed.errors()));
@@ -181,7 +176,7 @@ public final class SimulationEndpoint extends PathEndpoint {
       throw e;
     } catch (RuntimeException e) {
       // no schema has been before this, as it has been before a webhook
-      LOG.debug("manifest of kind={} can't be read", kindName, e);
+      LOG.debug("manifest of kind={} can't be read", kind.kind(), e);
       return invalid("the manifest can't be read: a field has a value of another type");
     }
   }
@@ -221,10 +216,18 @@ public final class SimulationEndpoint extends PathEndpoint {
             SimulationDocument.of(
                 result,
                 other ->
-                    access.isAllowed(
-                        user,
-                        new UserAction.OnResource(
-                            "get", KueueConstants.GROUP, "v1beta2", "workloads", "", other, "")));
+                    callerCheck
+                        .access()
+                        .isAllowed(
+                            user,
+                            new UserAction.OnResource(
+                                "get",
+                                KueueConstants.GROUP,
+                                "v1beta2",
+                                "workloads",
+                                "",
+                                other,
+                                "")));
         SimulationDocument.add(document, workers);
         if (!note.isEmpty()) {
           document.put("note", note).withArray("text").add(note);

@@ -8,13 +8,11 @@ import dev.sluice.core.engine.SchedulerQueries;
 import dev.sluice.core.model.LocalQueueId;
 import dev.sluice.core.model.WorkloadId;
 import dev.sluice.forecast.starts.StartEstimate;
-import dev.sluice.kube.client.ApiErrorText;
 import dev.sluice.server.auth.AccessReviews;
 import dev.sluice.server.auth.RequestBudget;
 import dev.sluice.server.auth.RequestUsers;
 import dev.sluice.server.auth.UserAction;
 import dev.sluice.server.http.HttpHandler;
-import dev.sluice.server.http.OverBudgetException;
 import dev.sluice.server.http.Request;
 import dev.sluice.server.http.Response;
 import dev.sluice.visibility.api.PendingWorkloadsSummary;
@@ -22,7 +20,6 @@ import dev.sluice.visibility.api.VisibilityApi;
 import dev.sluice.visibility.api.VisibilityApi.Queue;
 import dev.sluice.workload.record.WorkloadLister;
 import io.fabric8.kubernetes.api.model.authentication.UserInfo;
-import io.fabric8.kubernetes.client.KubernetesClientException;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.math.BigInteger;
@@ -57,8 +54,6 @@ public final class VisibilityEndpoint implements HttpHandler {
   /** A list that asks for estimates waits for so long, and then is shown without them. */
   private static final Duration ESTIMATES_TIMEOUT = Duration.ofSeconds(1);
 
-  private static final int TOO_MANY_REQUESTS = 429;
-
   /** Pages of one user: a program that watches 500 queues asks for each every ten seconds. */
   private static final int PER_SECOND = 50;
 
@@ -67,13 +62,11 @@ public final class VisibilityEndpoint implements HttpHandler {
   /** What an entry of a page takes until it is sent. */
   private static final int BYTES_PER_ENTRY = 64;
 
-  private final RequestUsers users;
-  private final AccessReviews access;
+  private final CallerCheck callerCheck;
   private final WorkloadLister workloads;
   private final SchedulerQueries engine;
   private final Starts starts;
   private final HttpHandler others;
-  private final RequestBudget pages;
 
   /** Says when pending Workloads start; among the answers may be Workloads of other queues. */
   public interface Starts {
@@ -104,9 +97,11 @@ public final class VisibilityEndpoint implements HttpHandler {
       SchedulerQueries engine,
       Starts starts,
       HttpHandler others) {
-    this.pages = new RequestBudget("pages", PER_SECOND, BURST, 0, InstantSource.system());
-    this.users = users;
-    this.access = access;
+    this.callerCheck =
+        new CallerCheck(
+            users,
+            access,
+            new RequestBudget("pages", PER_SECOND, BURST, 0, InstantSource.system()));
     this.workloads = workloads;
     this.engine = engine;
     this.starts = starts;
@@ -147,38 +142,27 @@ public final class VisibilityEndpoint implements HttpHandler {
     if (!serves(request.path())) {
       return others.answer(request);
     }
-    try {
-      Optional<UserInfo> user = users.of(request);
-      if (user.isEmpty()) {
-        return failure(401, "Unauthorized", "Unauthorized");
-      }
-      Optional<PendingPath> pending = PendingPath.parse(request.path());
-      UserAction action =
-          pending
-              .<UserAction>map(PendingPath::action)
-              .orElseGet(() -> new UserAction.OnPath("get", request.path()));
-      if (!access.isAllowed(user.get(), action)) {
-        return failure(403, "Forbidden", forbidden(user.get().getUsername(), action));
-      }
-      if (!request.method().equals("GET")) {
-        return failure(
-            405, "MethodNotAllowed", "method " + request.method() + " is not allowed, use GET");
-      }
-      if (pending.isPresent()) {
-        pages.take(user.get().getUsername());
-      }
-      if (pending.isPresent()) {
-        return pending(pending.get(), PageOptions.parse(request.query()));
-      }
-      return asksForAnotherForm(request)
-          ? failure(406, "NotAcceptable", "only application/json in its usual form is served")
-          : document(request.path());
-    } catch (OverBudgetException e) {
-      return failure(TOO_MANY_REQUESTS, "TooManyRequests", String.valueOf(e.getMessage()))
-          .with(e.response().headers());
-    } catch (KubernetesClientException e) {
-      return unavailable("who may read this can't be found out: " + ApiErrorText.of(e));
+    Optional<PendingPath> pending = PendingPath.parse(request.path());
+    UserAction action =
+        pending
+            .<UserAction>map(PendingPath::action)
+            .orElseGet(() -> new UserAction.OnPath("get", request.path()));
+    return callerCheck.answer(
+        request, user -> callerCheck.ifAllowed(user, action, () -> read(request, user, pending)));
+  }
+
+  private Response read(Request request, UserInfo user, Optional<PendingPath> pending) {
+    if (!request.method().equals("GET")) {
+      return failure(
+          405, "MethodNotAllowed", "method " + request.method() + " is not allowed, use GET");
     }
+    if (pending.isPresent()) {
+      callerCheck.take(user);
+      return pending(pending.get(), PageOptions.parse(request.query()));
+    }
+    return asksForAnotherForm(request)
+        ? failure(406, "NotAcceptable", "only application/json in its usual form is served")
+        : document(request.path());
   }
 
   /**
@@ -224,26 +208,6 @@ public final class VisibilityEndpoint implements HttpHandler {
           namespace,
           name);
     }
-  }
-
-  private static String forbidden(String user, UserAction action) {
-    return switch (action) {
-      case UserAction.OnPath(String verb, String path) ->
-          "forbidden: User \"%s\" cannot %s path \"%s\"".formatted(user, verb, path);
-      case UserAction.OnResource on ->
-          "%s.%s \"%s\" is forbidden: User \"%s\" cannot get resource \"%s/%s\" in API group \"%s\" %s"
-              .formatted(
-                  on.resource(),
-                  on.group(),
-                  on.name(),
-                  user,
-                  on.resource(),
-                  on.subresource(),
-                  on.group(),
-                  on.namespace().isEmpty()
-                      ? "at the cluster scope"
-                      : "in the namespace \"" + on.namespace() + "\"");
-    };
   }
 
   private Response pending(PendingPath path, PageOptions page) {
