@@ -14,6 +14,7 @@ import java.util.List;
 import java.util.Objects;
 import java.util.ServiceConfigurationError;
 import java.util.ServiceLoader;
+import java.util.jar.JarFile;
 import java.util.stream.Stream;
 
 /**
@@ -55,10 +56,10 @@ public final class AddedKinds {
    * Loads every {@link JobIntegration} that a jar of a directory names as its service. The code
    * runs in the operator with all of its rights.
    *
-   * @param directory none is provided where it doesn't exist, nor by a file that is no jar
+   * @param directory none is provided where it doesn't exist; files with other names are left alone
    * @param taken the kinds that are known without it
-   * @throws IOException if the directory can't be read, or a service not be loaded, or its kind is
-   *     known already
+   * @throws IOException if the directory or a jar can't be read, or a service not be loaded, or its
+   *     kind is known already
    */
   public static List<ProvidedKind> provided(Path directory, Collection<JobKind> taken)
       throws IOException {
@@ -68,6 +69,7 @@ public final class AddedKinds {
     List<URL> jars = new ArrayList<>();
     try (Stream<Path> files = Files.list(directory)) {
       for (Path jar : files.filter(it -> it.toString().endsWith(".jar")).sorted().toList()) {
+        checkIsJar(jar);
         jars.add(jar.toUri().toURL());
       }
     }
@@ -94,5 +96,14 @@ public final class AddedKinds {
       throw new IOException("a kind of jobs of " + directory + " can't be loaded: " + e, e);
     }
     return List.copyOf(provided);
+  }
+
+  /** A class loader passes over a file that it can't open, and nobody would know of the kind. */
+  private static void checkIsJar(Path file) throws IOException {
+    try (JarFile opened = new JarFile(file.toFile())) {
+      opened.size();
+    } catch (IOException e) {
+      throw new IOException(file + " can't be read as a jar: " + e.getMessage(), e);
+    }
   }
 }

@@ -69,10 +69,14 @@ class AddedKindsTest {
         .hasMessageContaining("not a subtype");
   }
 
+  /** A class loader leaves it out in silence. */
   @Test
-  void aFileThatIsNoJarProvidesNothing() throws IOException {
-    Files.writeString(directory.resolve("broken.jar"), "not a jar");
+  void aFileThatIsNamedAJarAndIsNoneIsRefused() throws IOException {
+    jar("tasks.jar", Task.class.getName());
+    Path broken = Files.writeString(directory.resolve("broken.jar"), "not a jar");
 
-    assertThat(provided()).isEmpty();
+    assertThatThrownBy(this::provided)
+        .isInstanceOf(IOException.class)
+        .hasMessageStartingWith(broken + " can't be read as a jar: ");
   }
 }
