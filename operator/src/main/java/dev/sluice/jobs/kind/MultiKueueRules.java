@@ -242,6 +242,15 @@ public record MultiKueueRules(
     return dropping(new Dropped(fields, dropped.entries()));
   }
 
+  /** These rules, with annotations that are of the manager alone. */
+  public MultiKueueRules withoutAnnotations(List<String> keys) {
+    List<List<String>> fields = new ArrayList<>(dropped.fields());
+    for (String key : keys) {
+      fields.add(List.of("metadata", "annotations", key));
+    }
+    return dropping(new Dropped(fields, dropped.entries()));
+  }
+
   /** These rules, with fields that follow the manager's job. */
   public MultiKueueRules pushing(List<List<String>> fields) {
     return new MultiKueueRules(managedBy, suspend, dropped, fields, status, pods, sizes, scaling);

@@ -48,11 +48,7 @@ final class RemoteJobFactory {
     }
     if (metadata.path("annotations") instanceof ObjectNode annotations) {
       annotations.remove(
-          List.of(
-              LocalClusterAnnotations.MAY_RUN_HERE,
-              LocalClusterAnnotations.REMOTE_STATUS,
-              KueueConstants.RAYCLUSTER_GENERATION,
-              KueueConstants.RAYCLUSTER_PODSET_REPLICA_SIZES));
+          List.of(LocalClusterAnnotations.MAY_RUN_HERE, LocalClusterAnnotations.REMOTE_STATUS));
     }
     copy.set("spec", job.path("spec").deepCopy());
     kind.managedBy().forEach(path -> remove(copy, path));

@@ -31,6 +31,7 @@ public final class RayCluster extends RayKind {
     return Optional.of(
         MultiKueueRules.byStatus(managedByField(), suspendField())
             .withPodFields("state", "readyWorkerReplicas", "availableWorkerReplicas")
+            .withoutAnnotations(RayPods.OF_THE_MANAGER)
             .resizedBy(pods()::resize)
             .scaledBy(pods()));
   }

@@ -44,6 +44,7 @@ public final class RayJob extends RayClusterOwner {
         MultiKueueRules.byStatus(managedByField(), suspendField())
             .keptAfterItsEnd(List.of("spec", "deletionStrategy"))
             .withPodFields("rayClusterStatus", "jobDeploymentStatus", "jobStatus")
+            .withoutAnnotations(RayPods.OF_THE_MANAGER)
             .resizedBy(pods()::resize)
             .scaledBy(pods()));
   }

@@ -31,6 +31,10 @@ import java.util.Map;
  */
 record RayPods(List<String> path) implements MultiKueueRules.RemoteScaling {
 
+  /** Annotations that tell a manager's job what a worker made of it; no worker gets them. */
+  static final List<String> OF_THE_MANAGER =
+      List.of(KueueConstants.RAYCLUSTER_GENERATION, KueueConstants.RAYCLUSTER_PODSET_REPLICA_SIZES);
+
   /** The pod set of the head. */
   static final String HEAD = "head";
 

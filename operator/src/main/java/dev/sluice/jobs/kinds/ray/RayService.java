@@ -39,6 +39,7 @@ public final class RayService extends RayClusterOwner {
         MultiKueueRules.byStatus(managedByField(), suspendField())
             .managedByAnyOf(List.of(managedByField(), List.of("spec", CLUSTER, "managedBy")))
             .pushing(List.of(List.of("spec", "serveConfigV2")))
+            .withoutAnnotations(RayPods.OF_THE_MANAGER)
             .resizedBy(pods()::resize)
             .scaledBy(pods())
             .with(

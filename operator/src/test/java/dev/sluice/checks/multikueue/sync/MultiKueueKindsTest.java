@@ -12,6 +12,7 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Jobs of every kind as they are described. */
 class MultiKueueKindsTest {
@@ -185,6 +186,21 @@ class MultiKueueKindsTest {
     assertThat(MultiKueueKinds.POD.path("n", "a")).isEqualTo("api/v1/namespaces/n/pods/a");
     assertThat(MultiKueueKinds.POD.everywhere()).isEqualTo("api/v1/pods");
     assertThat(MultiKueueKinds.POD.name()).isEqualTo("Pod.v1");
+  }
+
+  /** Their kinds say so themselves. */
+  @ParameterizedTest
+  @ValueSource(strings = {"RayCluster.v1.ray.io", "RayJob.v1.ray.io", "RayService.v1.ray.io"})
+  void whatTheManagerTellsOfTheSizeOfARayClusterIsNotSent(String name) throws Exception {
+    JsonNode job =
+        json(
+            """
+            {'metadata': {'name': 'a', 'namespace': 'n', 'annotations': {'x': 'y',
+              'kueue.x-k8s.io/raycluster-generation': '3',
+              'kueue.x-k8s.io/raycluster-podset-replica-sizes': '[]'}}, 'spec': {}}
+            """);
+    assertThat(RemoteJobFactory.copy(kind(name), job, "w", MARK).at("/metadata/annotations"))
+        .isEqualTo(json("{'x': 'y', 'kueue.x-k8s.io/prebuilt-workload-name': 'w'}"));
   }
 
   @Test
