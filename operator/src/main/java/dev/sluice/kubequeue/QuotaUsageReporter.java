@@ -61,7 +61,7 @@ public final class QuotaUsageReporter implements AutoCloseable {
   public record Dependencies(
       InformerCaches caches,
       SchedulerViews views,
-      ApiClient requests,
+      ApiClient apiClient,
       BooleanSupplier leading,
       WorkQueueSettings work) {}
 
@@ -88,12 +88,12 @@ public final class QuotaUsageReporter implements AutoCloseable {
           (mark, amounts) -> {
             if (mark.kind().equals(QuotaTreeReader.KIND)
                 && mark.name().equals(tree.getMetadata().getName())) {
-              byPath.put(mark.path(), amounts);
+              byPath.merge(mark.path(), amounts, QuotaUsageReporter::sum);
             }
           });
       if (!byPath.isEmpty()) {
         ObjectNode status = JsonNodeFactory.instance.objectNode();
-        status.set("root", node(json(tree).path("spec").path("root"), "", byPath));
+        status.set("root", node(json(tree).path("spec").path("root"), "", sums(byPath)));
         write(Kind.TREE, tree, status);
       }
     }
@@ -119,33 +119,47 @@ public final class QuotaUsageReporter implements AutoCloseable {
     return result;
   }
 
+  private static SortedMap<String, Long> sum(
+      SortedMap<String, Long> one, SortedMap<String, Long> other) {
+    SortedMap<String, Long> result = new TreeMap<>(one);
+    other.forEach((resource, amount) -> result.merge(resource, amount, ResourceAmounts::add));
+    return result;
+  }
+
   private static void add(SortedMap<String, Long> amounts, FlavorUsage usage) {
     amounts.merge(usage.resource(), usage.reserved(), ResourceAmounts::add);
   }
 
-  /** A quota of a tree as its status has it: with all that is used below it. */
-  static ObjectNode node(
-      JsonNode spec, String above, Map<String, SortedMap<String, Long>> usedByPath) {
-    String name = spec.path("name").asText(above.isEmpty() ? "root" : "");
-    String path = above + name;
-    SortedMap<String, Long> sum = new TreeMap<>();
-    usedByPath.forEach(
-        (other, amounts) -> {
-          if (other.equals(path) || other.startsWith(path + "/")) {
+  /** What is used of each quota with all that is used below it, by its path. */
+  static Map<String, SortedMap<String, Long>> sums(Map<String, SortedMap<String, Long>> used) {
+    Map<String, SortedMap<String, Long>> result = new HashMap<>();
+    used.forEach(
+        (path, amounts) -> {
+          for (int end = path.length(); end >= 0; end = path.lastIndexOf('/', end - 1)) {
+            SortedMap<String, Long> sum =
+                result.computeIfAbsent(path.substring(0, end), any -> new TreeMap<>());
             amounts.forEach(
                 (resource, amount) -> sum.merge(resource, amount, ResourceAmounts::add));
           }
         });
+    return result;
+  }
+
+  /** A quota of a tree as its status has it. */
+  static ObjectNode node(
+      JsonNode spec, String above, Map<String, SortedMap<String, Long>> sumsByPath) {
+    String name = spec.path("name").asText(above.isEmpty() ? "root" : "");
+    String path = above + name;
     ObjectNode result = JsonNodeFactory.instance.objectNode();
     result.put("name", name);
     JsonNode namespaces = spec.path("namespaces");
     if (!namespaces.isEmpty()) {
       result.set("namespaces", namespaces.deepCopy());
     }
-    result.set("used", amounts(sum));
+    result.set("used", amounts(sumsByPath.getOrDefault(path, new TreeMap<>())));
     if (!spec.path("children").isEmpty()) {
       ArrayNode children = result.putArray("children");
-      spec.path("children").forEach(child -> children.add(node(child, path + "/", usedByPath)));
+      spec.path("children").forEach(child -> children.add(node(child, path + "/", sumsByPath)));
     }
     return result;
   }
@@ -156,7 +170,7 @@ public final class QuotaUsageReporter implements AutoCloseable {
     used.forEach(
         (mark, amounts) -> {
           if (mark.kind().equals(source)) {
-            own.put(key(mark.namespace(), mark.name()), amounts);
+            own.merge(key(mark.namespace(), mark.name()), amounts, QuotaUsageReporter::sum);
           }
         });
     Map<String, List<String>> below = new HashMap<>();
@@ -238,7 +252,7 @@ public final class QuotaUsageReporter implements AutoCloseable {
     ApiOutcome outcome =
         Futures.forResult(
             dependencies
-                .requests()
+                .apiClient()
                 .send(
                     new ApiRequest(
                         "PATCH",

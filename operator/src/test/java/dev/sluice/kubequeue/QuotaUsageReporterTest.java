@@ -20,7 +20,7 @@ class QuotaUsageReporterTest {
             "root/ab", new TreeMap<>(Map.of("cpu", 4000L)));
     String spec =
         "{children: [{name: a, children: [{name: b, namespaces: [x, y]}]}, {name: ab}, {name: c}]}";
-    assertThat(QuotaUsageReporter.node(QuotaTrees.yaml(spec), "", used))
+    assertThat(QuotaUsageReporter.node(QuotaTrees.yaml(spec), "", QuotaUsageReporter.sums(used)))
         .isEqualTo(
             QuotaTrees.yaml(
                 """

@@ -30,17 +30,17 @@ public final class KubeQueueModule implements OperatorModule {
   /**
    * Connected, and not started.
    *
-   * @param engine is asked what is pending, and what is used
+   * @param schedulerThread is asked what is pending, and what is used
    */
   public KubeQueueModule(
       OperatorContext context,
       InformerModule informers,
       WorkloadModule workloads,
-      SchedulerThread engine) {
+      SchedulerThread schedulerThread) {
     KubeQueue configuration = context.configuration().kubeQueue();
     parts =
         configuration.enabled()
-            ? Optional.of(parts(context, configuration, informers, workloads, engine))
+            ? Optional.of(parts(context, configuration, informers, workloads, schedulerThread))
             : Optional.empty();
   }
 
@@ -49,7 +49,7 @@ public final class KubeQueueModule implements OperatorModule {
       KubeQueue configuration,
       InformerModule informers,
       WorkloadModule workloads,
-      SchedulerThread engine) {
+      SchedulerThread schedulerThread) {
     ServedDefinitions definitions = new ServedDefinitions(context.reflectors());
     QuotaReconciler quotas =
         new QuotaReconciler(
@@ -75,7 +75,7 @@ public final class KubeQueueModule implements OperatorModule {
                     new QueueItemsReporter.Dependencies(
                         informers.caches(),
                         workloads.cache(),
-                        engine,
+                        schedulerThread,
                         context.requests(1),
                         context.leadership()::leading,
                         context.workQueues()),
@@ -85,7 +85,7 @@ public final class KubeQueueModule implements OperatorModule {
         new QuotaUsageReporter(
             new QuotaUsageReporter.Dependencies(
                 informers.caches(),
-                engine.views(),
+                schedulerThread.views(),
                 context.requests(1),
                 context.leadership()::leading,
                 context.workQueues()),
