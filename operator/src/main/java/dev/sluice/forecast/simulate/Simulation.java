@@ -5,6 +5,7 @@ import dev.sluice.core.engine.EngineState.LocalQueueExport;
 import dev.sluice.core.engine.InlineScheduler;
 import dev.sluice.core.engine.SchedulerQueries.PendingReport;
 import dev.sluice.core.model.BackfillRules.RunBound;
+import dev.sluice.core.model.BudgetAccount;
 import dev.sluice.core.model.Decision;
 import dev.sluice.core.model.Explanation;
 import dev.sluice.core.model.Flavor;
@@ -20,6 +21,7 @@ import dev.sluice.core.model.WorkloadId;
 import dev.sluice.core.scheduling.flavor.FlavorCosts;
 import dev.sluice.core.waiting.WaitingExport.TreeRoot;
 import dev.sluice.forecast.runtimes.RunTimeEstimate;
+import dev.sluice.forecast.simulate.SimulationResult.Bill;
 import dev.sluice.forecast.starts.StartEstimate;
 import dev.sluice.forecast.starts.StartEstimate.Basis;
 import dev.sluice.forecast.starts.StartForecast;
@@ -95,6 +97,7 @@ public final class Simulation {
   private long version = FIRST_VERSION;
   private Optional<Decision.Admit> admission = Optional.empty();
   private List<Decision.Target> targets = List.of();
+  private List<BudgetAccount.OfBudget> budgets = List.of();
 
   private Simulation(
       EngineState wholeState,
@@ -159,6 +162,7 @@ public final class Simulation {
     PendingReport arrived = report(scheduler);
     boolean isDecided = decide(scheduler);
     if (admission.isPresent()) {
+      budgets = charged(scheduler);
       return Optional.of(result(Feasibility.NOW, arrived, Optional.empty()));
     }
     PendingReport now = report(scheduler);
@@ -239,8 +243,18 @@ public final class Simulation {
         admission.flatMap(admit -> Lender.of(state, admit)),
         targets,
         start,
-        admission.flatMap(this::cost),
+        new Bill(admission.flatMap(this::cost), budgets),
         state.now());
+  }
+
+  /** The budgets that count the Workload, which has quota. */
+  private List<BudgetAccount.OfBudget> charged(InlineScheduler scheduler) {
+    return scheduler.budgets().stream()
+        .filter(
+            budget ->
+                budget.account().charges().stream()
+                    .anyMatch(charge -> charge.uid().equals(askedWorkload.id().uid())))
+        .toList();
   }
 
   /** What it costs in all flavors that it gets; empty if none of them has a price. */

@@ -1,6 +1,7 @@
 package dev.sluice.forecast.simulate;
 
 import dev.sluice.core.engine.SchedulerQueries.PendingReport;
+import dev.sluice.core.model.BudgetAccount;
 import dev.sluice.core.model.Decision;
 import dev.sluice.core.model.FlavorAttempt.Cost;
 import dev.sluice.forecast.starts.StartEstimate;
@@ -18,7 +19,7 @@ import java.util.Optional;
  * @param lender the cohort whose quota it would borrow; empty if it would borrow none
  * @param targets whom it would preempt; only with {@link Feasibility#AFTER_PREEMPTION}
  * @param start when it would start; with {@link Feasibility#LATER}, and after a preemption
- * @param cost what it would cost; with {@link Feasibility#NOW}, if any of its flavors has a price
+ * @param bill what it would cost, and of which budgets; with {@link Feasibility#NOW}
  * @param computedAt the time of the state that it was computed from
  */
 public record SimulationResult(
@@ -28,8 +29,25 @@ public record SimulationResult(
     Optional<String> lender,
     List<Decision.Target> targets,
     Optional<StartEstimate> start,
-    Optional<Cost> cost,
+    Bill bill,
     Instant computedAt) {
+
+  /**
+   * Who pays what.
+   *
+   * @param cost what it would cost; empty if none of its flavors has a price
+   * @param budgets the budgets that count it, and what was spent of each, with what would be
+   *     reserved for it
+   */
+  public record Bill(Optional<Cost> cost, List<BudgetAccount.OfBudget> budgets) {
+
+    /** It costs nothing. */
+    public static final Bill NONE = new Bill(Optional.empty(), List.of());
+
+    public Bill {
+      budgets = List.copyOf(budgets);
+    }
+  }
 
   public SimulationResult {
     targets = List.copyOf(targets);
@@ -44,7 +62,7 @@ public record SimulationResult(
         lender,
         targets,
         Optional.of(estimate),
-        cost,
+        bill,
         computedAt);
   }
 }

@@ -39,6 +39,11 @@ public final class BudgetStatus {
   public record LimitBalance(
       Limit limit, BigDecimal allowed, BigDecimal spent, BigDecimal reserved, BigDecimal rate) {
 
+    /** What is left to promise; at least 0. */
+    public BigDecimal remaining() {
+      return allowed.subtract(spent).subtract(reserved).max(BigDecimal.ZERO);
+    }
+
     /** Whether nothing is left to promise. */
     public boolean isExhausted() {
       return spent.add(reserved).compareTo(allowed) >= 0;
@@ -117,7 +122,6 @@ public final class BudgetStatus {
     Optional<Instant> exhaustion = Optional.empty();
     for (LimitBalance each : balances) {
       String resource = each.limit().resource();
-      BigDecimal left = each.allowed().subtract(each.spent()).subtract(each.reserved());
       ObjectNode item = limits.addObject();
       item.put("resource", each.limit().isCost() ? "cost" : resource);
       if (!each.limit().flavors().isEmpty()) {
@@ -127,7 +131,7 @@ public final class BudgetStatus {
       item.put("limit", Hours.text(resource, each.allowed()));
       item.put("spent", Hours.text(resource, each.spent()));
       item.put("reserved", Hours.text(resource, each.reserved()));
-      item.put("remaining", Hours.text(resource, left.max(BigDecimal.ZERO)));
+      item.put("remaining", Hours.text(resource, each.remaining()));
       most = most.max(each.fraction());
       exhaustion = earlier(exhaustion, exhaustion(each, account.end(), now));
     }

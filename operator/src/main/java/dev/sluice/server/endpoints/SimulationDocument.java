@@ -4,8 +4,10 @@ import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.sluice.api.config.GoDuration;
 import dev.sluice.api.json.JsonMappers;
+import dev.sluice.core.budget.Hours;
 import dev.sluice.core.engine.PendingPosition;
 import dev.sluice.core.engine.SchedulerQueries.PendingReport;
+import dev.sluice.core.model.BudgetAccount;
 import dev.sluice.core.model.Decision;
 import dev.sluice.core.model.Explanation;
 import dev.sluice.core.model.FlavorAttempt;
@@ -14,6 +16,7 @@ import dev.sluice.core.model.TopologyAssignment;
 import dev.sluice.forecast.simulate.SimulationResult;
 import dev.sluice.forecast.starts.StartEstimate;
 import dev.sluice.jobs.controller.JobSimulator;
+import dev.sluice.queues.status.BudgetStatus;
 import dev.sluice.visibility.ExplanationText;
 import dev.sluice.visibility.StartText;
 import java.time.Duration;
@@ -59,14 +62,40 @@ public final class SimulationDocument {
             });
     targets(body, result, visible);
     result
+        .bill()
         .cost()
         .ifPresent(
             cost -> {
               cost(body, cost);
               body.withArray("text").add("it would cost " + ExplanationText.cost(cost));
             });
+    result.bill().budgets().forEach(budget -> budget(body, budget, result.computedAt()));
     result.start().ifPresent(estimate -> ExplainEndpoint.describe(body, estimate));
     return body;
+  }
+
+  /** What remains of a budget when the job has quota. */
+  private static void budget(ObjectNode body, BudgetAccount.OfBudget budget, Instant now) {
+    ObjectNode node = body.withArray("budgets").addObject().put("name", budget.spec().name());
+    ArrayNode limits = node.putArray("limits");
+    for (BudgetStatus.LimitBalance balance : BudgetStatus.balances(budget, now)) {
+      String resource = balance.limit().resource();
+      String remaining = Hours.text(resource, balance.remaining());
+      String allowed = Hours.text(resource, balance.allowed());
+      ObjectNode limit = limits.addObject();
+      limit.put("resource", balance.limit().isCost() ? "cost" : resource);
+      balance.limit().flavors().stream().sorted().forEach(limit.withArray("flavors")::add);
+      limit.put("limit", allowed).put("remaining", remaining);
+      body.withArray("text")
+          .add(
+              "%s of %s %s would be left of Budget %s%s"
+                  .formatted(
+                      remaining,
+                      allowed,
+                      Hours.unit(resource),
+                      budget.spec().name(),
+                      budget.spec().reserves() ? "" : ", which counts what is used"));
+    }
   }
 
   /** The lines for people. */

@@ -2,10 +2,13 @@ package dev.sluice.forecast.simulate;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.sluice.core.budget.Hours;
 import dev.sluice.core.engine.EngineState;
 import dev.sluice.core.model.BackfillRules;
 import dev.sluice.core.model.BackfillRules.RunBound;
 import dev.sluice.core.model.BackfillRules.UnknownRunTime;
+import dev.sluice.core.model.BudgetAccount;
+import dev.sluice.core.model.BudgetSpec;
 import dev.sluice.core.model.ClusterQueueSpec;
 import dev.sluice.core.model.ClusterQueueSpec.PreemptionPolicies;
 import dev.sluice.core.model.ClusterQueueSpec.PreemptionPolicies.ReclaimWithinCohort;
@@ -29,6 +32,7 @@ import dev.sluice.forecast.runtimes.RunTimeEstimate;
 import dev.sluice.forecast.starts.StartEstimate;
 import dev.sluice.forecast.starts.StartEstimate.Basis;
 import dev.sluice.forecast.starts.StartForecast;
+import dev.sluice.queues.status.BudgetStatus;
 import java.math.BigDecimal;
 import java.time.Duration;
 import java.time.Instant;
@@ -37,6 +41,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
+import java.util.Set;
 import org.junit.jupiter.api.Test;
 
 class SimulationTest {
@@ -201,17 +206,71 @@ class SimulationTest {
 
   @Test
   void whatItCostsIsToldWhereItsFlavorHasAPrice() {
-    assertThat(ask(2, 0).cost()).isEmpty();
+    assertThat(ask(2, 0).bill().cost()).isEmpty();
     source
         .scheduler()
         .apply(new SchedulerEvent.PricesChanged("any", Map.of("cpu", new BigDecimal("0.0005"))));
 
-    Cost cost = ask(2, 0).cost().orElseThrow();
+    Cost cost = ask(2, 0).bill().cost().orElseThrow();
     assertThat(cost.perHour()).isEqualByComparingTo("1");
     assertThat(cost.toFinish()).as("nobody knows how long it runs").isEmpty();
 
     runTimes.put("asked", Duration.ofHours(3));
-    assertThat(ask(2, 0).cost().orElseThrow().toFinish().orElseThrow()).isEqualByComparingTo("3");
+    assertThat(ask(2, 0).bill().cost().orElseThrow().toFinish().orElseThrow())
+        .isEqualByComparingTo("3");
+  }
+
+  @Test
+  void whatRemainsOfBudgetsIsToldWithWhatIsReservedForIt() {
+    assertThat(ask(running(2, 3)).bill().budgets()).isEmpty();
+    budget("elsewhere", "other");
+    budget("here", "cq");
+
+    List<BudgetAccount.OfBudget> budgets = ask(running(2, 3)).bill().budgets();
+    assertThat(budgets).hasSize(1);
+    BudgetAccount.OfBudget budget = budgets.getFirst();
+    assertThat(budget.spec().name()).isEqualTo("here");
+    assertThat(BudgetStatus.balances(budget, now))
+        .singleElement()
+        .satisfies(
+            balance ->
+                assertThat(Hours.text("cpu", balance.remaining())).as("of 100").isEqualTo("94"));
+
+    assertThat(ask(running(2, 60)).feasibility()).as("120 of 100").isEqualTo(Feasibility.NEVER);
+  }
+
+  private void budget(String name, String clusterQueue) {
+    source
+        .scheduler()
+        .apply(
+            new SchedulerEvent.BudgetChanged(
+                new BudgetSpec(
+                    name,
+                    new BudgetSpec.Scope.OfClusterQueue(clusterQueue),
+                    List.of(
+                        new BudgetSpec.Limit(
+                            "cpu", Set.of(), Hours.of("cpu", BigDecimal.valueOf(100)))),
+                    new BudgetSpec.Period(BudgetSpec.Unit.YEARLY, "UTC", Optional.empty()),
+                    BigDecimal.ZERO,
+                    true,
+                    true),
+                Optional.empty()));
+  }
+
+  /** The Workload that is asked about, with its run time. */
+  private PendingWorkload running(int cpus, int hours) {
+    PendingWorkload asked = OneQueue.workload("asked", cpus, 0, now.plusSeconds(1));
+    return new PendingWorkload(
+        asked.id(),
+        asked.version(),
+        asked.queueName(),
+        asked.shape().running(Optional.of(Duration.ofHours(hours))),
+        asked.priority(),
+        asked.createdAt(),
+        asked.queuedAt(),
+        asked.notBefore(),
+        asked.held(),
+        asked.defect());
   }
 
   @Test

@@ -5,9 +5,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.sluice.core.budget.Hours;
 import dev.sluice.core.engine.PendingPosition;
 import dev.sluice.core.engine.SchedulerQueries.Holder;
 import dev.sluice.core.engine.SchedulerQueries.PendingReport;
+import dev.sluice.core.model.BudgetAccount;
+import dev.sluice.core.model.BudgetSpec;
 import dev.sluice.core.model.Decision;
 import dev.sluice.core.model.Decision.PreemptionReason;
 import dev.sluice.core.model.Explanation;
@@ -18,6 +21,7 @@ import dev.sluice.core.model.WorkloadId;
 import dev.sluice.forecast.feed.WorkloadSimulator;
 import dev.sluice.forecast.simulate.Feasibility;
 import dev.sluice.forecast.simulate.SimulationResult;
+import dev.sluice.forecast.simulate.SimulationResult.Bill;
 import dev.sluice.forecast.starts.StartEstimate;
 import dev.sluice.jobs.controller.JobSimulator;
 import dev.sluice.jobs.kind.JobKind;
@@ -39,6 +43,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.function.Supplier;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -96,8 +101,11 @@ class SimulationEndpointTest {
                     Optional.empty(),
                     List.of(target("team"), target("secret")),
                     Optional.empty(),
-                    Optional.of(
-                        new FlavorAttempt.Cost(new BigDecimal("2.5"), Optional.of(BigDecimal.TEN))),
+                    new Bill(
+                        Optional.of(
+                            new FlavorAttempt.Cost(
+                                new BigDecimal("2.5"), Optional.of(BigDecimal.TEN))),
+                        List.of(budget("reserving", true), budget("counting", false))),
                     NOW),
                 "it leaves something out",
                 new JobSimulator.Workers(
@@ -245,8 +253,55 @@ class SimulationEndpointTest {
                         NOW, NOW.plus(expected), Optional.of(NOW.plus(expected)))),
                 NOW,
                 List.of("no job arrives before it starts"))),
-        Optional.empty(),
+        Bill.NONE,
         NOW);
+  }
+
+  /** Of 100 core-hours 30 are spent, and what is reserved is reserved. */
+  private static BudgetAccount.OfBudget budget(String name, boolean reserves) {
+    return new BudgetAccount.OfBudget(
+        new BudgetSpec(
+            name,
+            new BudgetSpec.Scope.OfClusterQueue("cq"),
+            List.of(
+                new BudgetSpec.Limit(
+                    "cpu", Set.of("spot"), Hours.of("cpu", BigDecimal.valueOf(100)))),
+            new BudgetSpec.Period(BudgetSpec.Unit.MONTHLY, "UTC", Optional.empty()),
+            BigDecimal.ZERO,
+            true,
+            reserves),
+        new BudgetAccount(
+            NOW,
+            NOW.plus(Duration.ofDays(30)),
+            Map.of("cpu[spot]", Hours.of("cpu", BigDecimal.valueOf(30))),
+            Map.of(),
+            List.of(),
+            List.of(
+                new BudgetAccount.Charge(
+                    "asked",
+                    NOW,
+                    reserves ? Optional.of(NOW.plus(Duration.ofHours(10))) : Optional.empty(),
+                    true,
+                    Map.of("cpu[spot]", BigDecimal.valueOf(2_000))))),
+        false);
+  }
+
+  @Test
+  void whatRemainsOfBudgetsIsTold() throws IOException {
+    ObjectNode document =
+        (ObjectNode) json(endpoint().answer(request("good", "POST", PATH, "", JOB)));
+
+    assertThat(document.path("budgets"))
+        .hasToString(
+            """
+            [{"name":"reserving","limits":[{"resource":"cpu","flavors":["spot"],"limit":"100",\
+            "remaining":"50"}]},{"name":"counting","limits":[{"resource":"cpu",\
+            "flavors":["spot"],"limit":"100","remaining":"70"}]}]\
+            """);
+    assertThat(SimulationDocument.text(document))
+        .contains(
+            "50 of 100 cpu-hours would be left of Budget reserving",
+            "70 of 100 cpu-hours would be left of Budget counting, which counts what is used");
   }
 
   @Test

@@ -1,5 +1,6 @@
 package dev.sluice.core.engine;
 
+import dev.sluice.core.model.BudgetAccount;
 import dev.sluice.core.model.Decision;
 import dev.sluice.core.model.Explanation.PendingExplanation;
 import dev.sluice.core.model.SchedulerEvent;
@@ -68,6 +69,11 @@ public final class InlineScheduler {
   /** The whole state as a value. */
   public EngineState export() {
     return engine.export();
+  }
+
+  /** The budgets and what was spent of each. */
+  public List<BudgetAccount.OfBudget> budgets() {
+    return engine.budgets();
   }
 
   /** Sets the listener for events, cycles and decisions from now on. */
