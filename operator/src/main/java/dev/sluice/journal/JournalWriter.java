@@ -36,7 +36,12 @@ public final class JournalWriter implements AutoCloseable {
   private static final int BUFFER = 1 << 16;
 
   private static final int BATCH = 4096;
-  private static final Duration IDLE = Duration.ofMillis(20);
+
+  /**
+   * How long the writing thread rests when there is nothing to write, if it need not sync before: a
+   * fraction of what fills the buffer, and few wake-ups of a process that has nothing to do.
+   */
+  private static final Duration IDLE = Duration.ofMillis(100);
 
   /** How long after a failure, or after a segment that began after a gap, the next one begins. */
   private static final Duration RETRY = Duration.ofSeconds(1);
@@ -245,9 +250,10 @@ public final class JournalWriter implements AutoCloseable {
   }
 
   private void run() {
+    long idle = Math.min(IDLE.toNanos(), options.syncInterval().toNanos());
     while (!closed) {
       if (!batch()) {
-        LockSupport.parkNanos(IDLE.toNanos());
+        LockSupport.parkNanos(idle);
       }
     }
     while (batch()) {

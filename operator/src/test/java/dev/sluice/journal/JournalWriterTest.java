@@ -3,6 +3,8 @@ package dev.sluice.journal;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import dev.sluice.core.engine.Engine;
+import dev.sluice.core.engine.EngineOptions;
 import dev.sluice.core.engine.EngineState;
 import dev.sluice.core.model.SchedulerEvent;
 import dev.sluice.journal.JournalDirectory.SegmentFile;
@@ -21,6 +23,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.Stream;
@@ -300,6 +303,88 @@ class JournalWriterTest {
       for (Path each : files.sorted((a, b) -> b.compareTo(a)).toList()) {
         Files.delete(each);
       }
+    }
+  }
+
+  /** Each attempt to write on takes the engine's state, and the engine has other work, too. */
+  @Test
+  void exportsOfTheStateTakeATwentiethOfTheEnginesTime() {
+    AtomicLong nanos = new AtomicLong();
+    Engine engine = new Engine(EngineOptions.DEFAULT, decision -> {});
+    try (JournalWriter writer =
+        writer(
+            1 << 20,
+            file -> {
+              throw new IOException("Read-only file system");
+            })) {
+      // each look at this clock takes 10 ms, so that an export does
+      JournalRecorder recorder = new JournalRecorder(writer, () -> nanos.getAndAdd(10_000_000));
+      recorder.roundStarts(engine);
+      assertThat(writer.wantsCheckpoint()).isFalse();
+
+      await().atMost(Duration.ofSeconds(20)).until(writer::wantsCheckpoint);
+      recorder.roundStarts(engine);
+      assertThat(writer.wantsCheckpoint()).as("it is too early").isTrue();
+      nanos.addAndGet(150_000_000);
+      recorder.roundStarts(engine);
+      assertThat(writer.wantsCheckpoint()).as("it is too early").isTrue();
+
+      nanos.addAndGet(20_000_000);
+      recorder.roundStarts(engine);
+      assertThat(writer.wantsCheckpoint()).isFalse();
+    }
+  }
+
+  /** Where the kernel makes a file system read-only, open files can't be written, nor new made. */
+  @Test
+  void aDiskThatBecomesReadOnlyIsAGap() throws IOException {
+    AtomicBoolean readOnly = new AtomicBoolean();
+    long n = 0;
+    try (JournalWriter writer =
+        writer(
+            1 << 20,
+            file -> {
+              refuseIf(readOnly);
+              return new Forwarding(JournalDirectory.createFile(file)) {
+                @Override
+                public void write(ByteBuffer bytes) throws IOException {
+                  refuseIf(readOnly);
+                  super.write(bytes);
+                }
+
+                @Override
+                public void truncate(long size) throws IOException {
+                  refuseIf(readOnly);
+                  super.truncate(size);
+                }
+              };
+            })) {
+      checkpoint(writer, SegmentListener.emptyState());
+      for (int i = 0; i < 100; i++) {
+        writer.applied(event(n++));
+      }
+      await().atMost(Duration.ofSeconds(20)).until(() -> written.get() == 100);
+      readOnly.set(true);
+      for (int i = 0; i < 100; i++) {
+        writer.applied(event(n++));
+      }
+      await().atMost(Duration.ofSeconds(20)).until(() -> dropped.get() == 100);
+      checkpoint(writer, SegmentListener.emptyState());
+      writer.applied(event(n++));
+      await().atMost(Duration.ofSeconds(20)).until(() -> dropped.get() == 101);
+      readOnly.set(false);
+      checkpoint(writer, SegmentListener.emptyState());
+      for (int i = 0; i < 100; i++) {
+        writer.applied(event(n++));
+      }
+    }
+    assertComplete(n);
+    assertThat(written).hasValue(200);
+  }
+
+  private static void refuseIf(AtomicBoolean readOnly) throws IOException {
+    if (readOnly.get()) {
+      throw new IOException("Read-only file system");
     }
   }
 

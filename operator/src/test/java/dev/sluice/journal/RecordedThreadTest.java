@@ -42,7 +42,9 @@ import java.util.Optional;
 import java.util.Queue;
 import java.util.TreeMap;
 import java.util.UUID;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
@@ -57,6 +59,9 @@ class RecordedThreadTest {
   /** A writer that gets no processor for long would lose records. */
   private static final long MOST_UNWRITTEN = 30_000;
 
+  /** So many Workloads may wait for a decision; there is quota for more. */
+  private static final int MOST_UNDECIDED = 50;
+
   private static final int QUEUES = 20;
 
   @TempDir private Path root = Path.of("");
@@ -65,6 +70,8 @@ class RecordedThreadTest {
   private final AtomicLong records = new AtomicLong();
   private final AtomicLong bytes = new AtomicLong();
   private final Queue<Decision> decisions = new ConcurrentLinkedQueue<>();
+  private final Map<WorkloadId, Long> submitted = new ConcurrentHashMap<>();
+  private final Queue<Long> waits = new ConcurrentLinkedQueue<>();
   private long version = 123_456_789;
   private long events;
 
@@ -157,21 +164,31 @@ class RecordedThreadTest {
     return Integer.toHexString(0x10000 + n * 7919 % 0xefff);
   }
 
-  private int play(SchedulerThread thread, int workloads) {
+  /**
+   * Workloads come, get quota, and end.
+   *
+   * @param mostUnwritten how many events the journal may be behind
+   */
+  private int play(SchedulerThread thread, int workloads, long mostUnwritten) {
     int ended = 0;
     List<WorkloadId> running = new ArrayList<>();
     for (int i = 0; i < workloads || ended < workloads; i++) {
       if (i < workloads) {
-        tell(thread, new SchedulerEvent.WorkloadPending(pending(i)));
+        while (submitted.size() >= MOST_UNDECIDED) {
+          Thread.onSpinWait();
+        }
+        PendingWorkload next = pending(i);
+        submitted.put(next.id(), System.nanoTime());
+        tell(thread, new SchedulerEvent.WorkloadPending(next));
       } else {
         await()
             .atMost(Duration.ofSeconds(20))
             .until(() -> !decisions.isEmpty() || !running.isEmpty());
       }
-      if (events - records.get() > MOST_UNWRITTEN) {
+      if (events - records.get() > mostUnwritten) {
         await()
             .atMost(Duration.ofSeconds(60))
-            .until(() -> events - records.get() < MOST_UNWRITTEN / 2);
+            .until(() -> events - records.get() < mostUnwritten / 2);
       }
       for (Decision next = decisions.poll(); next != null; next = decisions.poll()) {
         if (next instanceof Decision.Admit admit) {
@@ -216,39 +233,118 @@ class RecordedThreadTest {
             PreemptionProtection.NONE));
   }
 
+  private JournalWriter writer(JournalOptions options, JournalDirectory.Storage storage) {
+    return new JournalWriter(
+        options,
+        new JournalWriter.Source("pod-0", "1", () -> 0),
+        InstantSource.system(),
+        System::nanoTime,
+        listener,
+        storage);
+  }
+
+  private SchedulerThread thread() {
+    return new SchedulerThread(
+        EngineOptions.DEFAULT,
+        this::decided,
+        (nanos, success) -> {},
+        () -> Instant.now().truncatedTo(ChronoUnit.MICROS),
+        failure -> {
+          throw new AssertionError(failure);
+        });
+  }
+
+  private void decided(Decision decision) {
+    Long at = submitted.remove(decision.id());
+    if (at != null) {
+      waits.add(System.nanoTime() - at);
+    }
+    decisions.add(decision);
+  }
+
+  private JournalOptions options() {
+    return new JournalOptions(
+        root.resolve("journal"), 1L << 40, Duration.ofDays(30), 1L << 40, Duration.ofMillis(100));
+  }
+
+  /** A disk that never answers; the buffer is full after a while. */
   @Test
-  void everythingIsReplayedAndSmall() throws IOException {
-    int workloads = 5_000 * Integer.getInteger("sluice.property.factor", 1);
-    JournalOptions options =
-        new JournalOptions(
-            root.resolve("journal"),
-            1L << 40,
-            Duration.ofDays(30),
-            1L << 40,
-            Duration.ofMillis(100));
-    long start = System.nanoTime();
-    long cpu;
-    try (JournalWriter writer =
-        new JournalWriter(
-            options,
-            new JournalWriter.Source("pod-0", "1", () -> 0),
-            InstantSource.system(),
-            System::nanoTime,
-            listener)) {
+  void aDiskThatHangsDelaysNoDecision() {
+    CountDownLatch hangs = new CountDownLatch(1);
+    decidesWithout(
+        "hangs",
+        file -> {
+          awaitUninterruptibly(hangs);
+          return JournalDirectory.createFile(file);
+        },
+        hangs::countDown);
+  }
+
+  @Test
+  void aDiskThatIsFullDelaysNoDecision() {
+    decidesWithout(
+        "full",
+        file -> {
+          throw new IOException("No space left on device");
+        },
+        () -> {});
+  }
+
+  private static void awaitUninterruptibly(CountDownLatch latch) {
+    try {
+      latch.await();
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  private void decidesWithout(String what, JournalDirectory.Storage storage, Runnable end) {
+    int workloads = 15_000;
+    try (SchedulerThread thread = thread()) {
+      thread.start();
+      declare(thread);
+      assertThat(play(thread, workloads, Long.MAX_VALUE)).isEqualTo(workloads);
+    }
+    printWaits("without a journal");
+    try (JournalWriter writer = writer(options(), storage)) {
       writer.start();
-      try (SchedulerThread thread =
-          new SchedulerThread(
-              EngineOptions.DEFAULT,
-              decisions::add,
-              (nanos, success) -> {},
-              () -> Instant.now().truncatedTo(ChronoUnit.MICROS),
-              failure -> {
-                throw new AssertionError(failure);
-              })) {
+      try (SchedulerThread thread = thread()) {
         thread.record(new JournalRecorder(writer));
         thread.start();
         declare(thread);
-        assertThat(play(thread, workloads)).isEqualTo(workloads);
+        assertThat(play(thread, workloads, Long.MAX_VALUE)).isEqualTo(workloads);
+      }
+      assertThat(dropped.get()).as("records that are counted as lost").isPositive();
+      assertThat(records).hasValue(0);
+      end.run();
+    }
+    printWaits("disk " + what);
+  }
+
+  private void printWaits(String what) {
+    long[] sorted = waits.stream().mapToLong(Long::longValue).sorted().toArray();
+    waits.clear();
+    System.out.printf(
+        "journal: %s: decisions=%d median=%.2fms p99=%.2fms%n",
+        what,
+        sorted.length,
+        sorted[sorted.length / 2] / 1e6,
+        sorted[sorted.length * 99 / 100] / 1e6);
+  }
+
+  @Test
+  void everythingIsReplayedAndSmall() throws IOException {
+    int workloads = 5_000 * Integer.getInteger("sluice.property.factor", 1);
+    JournalOptions options = options();
+    long start = System.nanoTime();
+    long cpu;
+    try (JournalWriter writer = writer(options, JournalDirectory::createFile)) {
+      writer.start();
+      try (SchedulerThread thread = thread()) {
+        thread.record(new JournalRecorder(writer));
+        thread.start();
+        declare(thread);
+        assertThat(play(thread, workloads, MOST_UNWRITTEN)).isEqualTo(workloads);
         cpu = writerNanos();
       }
     }

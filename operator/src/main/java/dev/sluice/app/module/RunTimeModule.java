@@ -146,7 +146,8 @@ public final class RunTimeModule implements OperatorModule {
     store = new RunTimeStore(context.requests(1), context.configuration().namespace(), recorder);
     starts =
         new StartEstimator(
-            new SharedEngineState(scheduler.engine()::state, context.clock()),
+            new SharedEngineState(
+                scheduler.engine()::state, scheduler.engine()::stateTook, context.clock()),
             id -> workloads.cache().get(id),
             estimator::of,
             clusterQueues,

@@ -29,6 +29,7 @@ class StartEstimatorTest {
   private final Map<String, CachedWorkload> workloads = new HashMap<>();
   private Instant now = OneQueue.BEGIN;
   private int asked;
+  private Duration exportTook = Duration.ZERO;
 
   private final StartEstimator estimator =
       new StartEstimator(
@@ -37,6 +38,7 @@ class StartEstimatorTest {
                 asked++;
                 return CompletableFuture.completedFuture(state());
               },
+              () -> exportTook,
               () -> now),
           id -> Optional.ofNullable(workloads.get(id.uid())),
           new RunTimeEstimator(_ -> Optional.empty(), _ -> Optional.empty(), () -> now)::of,
@@ -88,6 +90,23 @@ class StartEstimatorTest {
 
     now = now.plus(StartEstimator.FRESH).minusMillis(1);
     assertThat(estimator.of(second)).contains(first);
+    assertThat(asked).isEqualTo(1);
+
+    now = now.plusMillis(1);
+    assertThat(estimator.of(second).orElseThrow().computedAt()).isEqualTo(now);
+    assertThat(asked).isEqualTo(2);
+  }
+
+  /** The engine's thread pays for each export. */
+  @Test
+  void exportThatTookLongIsSharedForLonger() {
+    exportTook = Duration.ofMillis(400);
+    arrives("first", "10m");
+    CachedWorkload second = arrives("second", "10m");
+    Instant computed = estimator.of(second).orElseThrow().computedAt();
+
+    now = now.plusSeconds(8).minusMillis(1);
+    assertThat(estimator.of(second).orElseThrow().computedAt()).isEqualTo(computed);
     assertThat(asked).isEqualTo(1);
 
     now = now.plusMillis(1);

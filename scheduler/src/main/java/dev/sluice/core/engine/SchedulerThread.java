@@ -60,6 +60,7 @@ public final class SchedulerThread implements SchedulerEventSink, SchedulerQueri
   private EngineListener listener = EngineListener.NONE;
   private Instant published = Instant.EPOCH;
   private volatile boolean closed;
+  private volatile long exportNanos;
 
   /** Listener for cycles, called on the engine's thread. */
   @FunctionalInterface
@@ -297,7 +298,18 @@ public final class SchedulerThread implements SchedulerEventSink, SchedulerQueri
 
   /** The engine's whole state as a value, between cycles (docs/engine-state.md#costs). */
   public CompletableFuture<EngineState> state() {
-    return submitQuery(Engine::export);
+    return submitQuery(
+        state -> {
+          long start = System.nanoTime();
+          EngineState exported = state.export();
+          exportNanos = System.nanoTime() - start;
+          return exported;
+        });
+  }
+
+  /** How long the thread was busy with the last {@link #state}. */
+  public Duration stateTook() {
+    return Duration.ofNanos(exportNanos);
   }
 
   /** The budgets and what was spent of each, between cycles. */
