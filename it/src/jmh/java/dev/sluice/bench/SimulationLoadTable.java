@@ -162,7 +162,8 @@ public final class SimulationLoadTable {
                 oneByOne),
             new RunBounds(runTimes::of, _ -> Optional.empty()),
             InstantSource.system(),
-            oneByOne);
+            oneByOne,
+            THREADS::getCurrentThreadCpuTime);
   }
 
   /** Prints the table; the arguments are the seconds of a turn, and how many turns there are. */

@@ -14,6 +14,8 @@ import dev.sluice.forecast.runtimes.RunTimeEstimate;
 import dev.sluice.forecast.simulate.Simulation;
 import dev.sluice.forecast.simulate.SimulationResult;
 import dev.sluice.forecast.starts.StartForecast;
+import java.lang.management.ManagementFactory;
+import java.lang.management.ThreadMXBean;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -29,6 +31,7 @@ import java.util.TreeMap;
  */
 public final class SimulationTable {
 
+  private static final ThreadMXBean THREADS = ManagementFactory.getThreadMXBean();
   private static final int QUESTIONS = 100;
   private static final int WARM_UP = 20;
 
@@ -40,8 +43,9 @@ public final class SimulationTable {
   /** Prints the table. */
   public static void main(String[] args) {
     System.out.println(
-        "| pending | ClusterQueues | in a tree | answer | median, ms | 99 of 100, ms |");
-    System.out.println("|---:|---:|---:|---|---:|---:|");
+        "| pending | ClusterQueues | in a tree | answer | median, ms | 99 of 100, ms | of the"
+            + " processor: median, ms | 99 of 100, ms |");
+    System.out.println("|---:|---:|---:|---|---:|---:|---:|---:|");
     for (Size size : List.of(new Size(100, 10, 20), new Size(10, 10, 20))) {
       EngineScenario scenario = new EngineScenario(size, Policies.NONE);
       scenario.fill(10_000 + size.queues() * 20);
@@ -58,10 +62,12 @@ public final class SimulationTable {
   private static void line(EngineState state, Size size, long cpu) {
     List<LocalQueueExport> queues = state.localQueues();
     double[] times = new double[QUESTIONS];
+    double[] processor = new double[QUESTIONS];
     List<SimulationResult> results = new ArrayList<>();
     for (int i = -WARM_UP; i < QUESTIONS; i++) {
       LocalQueueExport queue = queues.get(Math.floorMod(i, queues.size()));
       PendingWorkload asked = asked(state, queue, cpu, i);
+      long used = THREADS.getCurrentThreadCpuTime();
       long start = System.nanoTime();
       long end = start + 2_000_000_000L;
       SimulationResult result =
@@ -75,18 +81,22 @@ public final class SimulationTable {
               .orElseThrow();
       if (i >= 0) {
         times[i] = (System.nanoTime() - start) / 1e6;
+        processor[i] = (THREADS.getCurrentThreadCpuTime() - used) / 1e6;
         results.add(result);
       }
     }
     Arrays.sort(times);
+    Arrays.sort(processor);
     System.out.printf(
         Locale.ROOT,
-        "| 10,000 | %d | %d | %s | %.0f | %.0f |%n",
+        "| 10,000 | %d | %d | %s | %.0f | %.0f | %.0f | %.0f |%n",
         size.queues(),
         10,
         results.stream().map(result -> result.feasibility().apiName()).distinct().toList(),
         times[QUESTIONS / 2],
-        times[QUESTIONS - 2]);
+        times[QUESTIONS - 2],
+        processor[QUESTIONS / 2],
+        processor[QUESTIONS - 2]);
   }
 
   private static PendingWorkload asked(

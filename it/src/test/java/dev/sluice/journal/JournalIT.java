@@ -94,16 +94,16 @@ class JournalIT {
   void whatKilledProcessesDecidedIsReplayed(TestCluster cluster) throws IOException {
     Path journal = directory.resolve("journal");
     JournalDirectory files = new JournalDirectory(journal, JournalRecord.types());
+    int jobs = JOBS + 2 * KILLS;
     try (OperatorProcess first = start("journal-first", cluster, journal).awaitReady()) {
       createQueue(cluster);
-      submit(cluster, "first", JOBS);
-      awaitDecisions(first, journal, JOBS / 2);
+      submit(cluster, "job", jobs, "5s");
+      awaitDecisions(first, journal, 1);
       first.kill();
     }
     Random random = new Random(1);
     for (int kill = 1; kill < KILLS; kill++) {
       try (OperatorProcess operator = start("journal-killed", cluster, journal)) {
-        submit(cluster, "job-" + kill, 3);
         int sessions = kill + 1;
         int records = 1 + random.nextInt(MOST_RECORDS);
         await("records of process " + kill)
@@ -117,8 +117,7 @@ class JournalIT {
       }
     }
     try (OperatorProcess last = start("journal-last", cluster, journal).awaitReady()) {
-      submit(cluster, "last", JOBS);
-      awaitDecisions(last, journal, 2 * JOBS + 3 * (KILLS - 1));
+      awaitCompleted(cluster, "job", jobs);
       assertThat(last.stop()).isTrue();
       assertThat(last.exitCode()).as("of one that was told to end").hasValue(0);
     }
@@ -130,7 +129,8 @@ class JournalIT {
         KILLS, result.events(), result.cycles(), result.decisions());
     assertThat(result.difference().map(Replay::lines)).isEmpty();
     assertThat(result.skipped()).isEmpty();
-    assertThat(result.decisions()).isGreaterThanOrEqualTo(2L * JOBS + 3L * (KILLS - 1));
+    // what is decided in the last moment of a process may be carried out and not written
+    assertThat(result.decisions()).isGreaterThan(jobs / 2);
   }
 
   private static void assertWhole(JournalDirectory files) throws IOException {
@@ -169,8 +169,7 @@ class JournalIT {
       String token = metrics.token();
 
       admits(cluster, "read-only");
-      double readOnly = dropped(metrics, token);
-      assertThat(readOnly).isPositive();
+      assertThat(dropped(metrics, token)).isPositive();
 
       assertThat(command("mount", "-o", "remount,rw", disk.toString())).isTrue();
       awaitGaps(files, 1);
@@ -179,10 +178,12 @@ class JournalIT {
 
       Path filler = disk.resolve("filler");
       fill(filler);
+      double whenFull = dropped(metrics, token);
       admits(cluster, "full");
       await("records that are dropped")
           .atMost(LIMIT)
-          .until(() -> dropped(metrics, token) > readOnly);
+          .until(() -> dropped(metrics, token) > whenFull);
+      admits(cluster, "fuller");
       Files.delete(filler);
       awaitGaps(files, 2);
       long before = decisions(journal);
@@ -237,9 +238,16 @@ class JournalIT {
   /** Jobs that are created now run. */
   private static void admits(TestCluster cluster, String name) {
     Instant created = Instant.now();
-    submit(cluster, name, JOBS / 4);
+    submit(cluster, name, JOBS / 4, "1s");
+    awaitCompleted(cluster, name, JOBS / 4);
+    System.out.printf(
+        "journal: disk=%s jobs=%d seconds=%.1f%n",
+        name, JOBS / 4, Duration.between(created, Instant.now()).toMillis() / 1e3);
+  }
+
+  private static void awaitCompleted(TestCluster cluster, String name, int jobs) {
     await("jobs " + name)
-        .atMost(LIMIT)
+        .atMost(LIMIT.multipliedBy(1 + jobs / 50))
         .untilAsserted(
             () ->
                 assertThat(
@@ -252,17 +260,14 @@ class JournalIT {
                             .list()
                             .getItems())
                     .filteredOn(job -> job.getMetadata().getName().startsWith(name + "-"))
-                    .hasSize(JOBS / 4)
+                    .hasSize(jobs)
                     .allMatch(
                         job ->
                             job.getStatus() != null
                                 && job.getStatus().getCompletionTime() != null));
-    System.out.printf(
-        "journal: disk=%s jobs=%d seconds=%.1f%n",
-        name, JOBS / 4, Duration.between(created, Instant.now()).toMillis() / 1e3);
   }
 
-  private static void submit(TestCluster cluster, String name, int jobs) {
+  private static void submit(TestCluster cluster, String name, int jobs, String runFor) {
     for (int i = 0; i < jobs; i++) {
       cluster.applyText(
           """
@@ -271,12 +276,12 @@ class JournalIT {
           metadata: {name: %s-%d, labels: {kueue.x-k8s.io/queue-name: past}}
           spec:
             template:
-              metadata: {annotations: {sluice.dev/run-for: 1s}}
+              metadata: {annotations: {sluice.dev/run-for: %s}}
               spec:
                 restartPolicy: Never
                 containers: [{name: main, image: none, resources: {requests: {cpu: "1"}}}]
           """
-              .formatted(name, i));
+              .formatted(name, i, runFor));
     }
   }
 

@@ -12,6 +12,7 @@ import dev.sluice.server.endpoints.SimulationDocument;
 import dev.sluice.server.endpoints.SimulationEndpoint;
 import dev.sluice.server.http.OverBudgetException;
 import dev.sluice.webhooks.review.AdmissionRequest;
+import java.lang.management.ManagementFactory;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -61,7 +62,11 @@ public final class SimulationModule implements OperatorModule {
                 jobs.preview(),
                 scheduler.translator()::of,
                 new WorkloadSimulator(
-                    runTimes.starts(), runTimes.runBounds(), context.clock(), oneByOne),
+                    runTimes.starts(),
+                    runTimes.runBounds(),
+                    context.clock(),
+                    oneByOne,
+                    ManagementFactory.getThreadMXBean()::getCurrentThreadCpuTime),
                 multiKueue::workers,
                 context.clock()),
             runTimes.startMetrics());

@@ -18,6 +18,7 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.function.LongSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -40,8 +41,8 @@ public final class WorkloadSimulator {
   private static final Duration LONGEST = Duration.ofSeconds(2);
 
   /**
-   * After a computation no other begins for so many times as long as it took: questions take a
-   * quarter of a core at most, however often they are asked.
+   * After a computation no other begins for so many times as long as the processor was busy with
+   * it: questions take a quarter of a core at most, however often they are asked.
    */
   private static final int PAUSE_PER_COMPUTATION = 3;
 
@@ -55,6 +56,7 @@ public final class WorkloadSimulator {
   private final RunBounds runBounds;
   private final InstantSource clock;
   private final Executor oneByOne;
+  private final LongSupplier processorNanos;
   private final Semaphore mayWait = new Semaphore(MOST_WAITING);
 
   /** Who waits for an answer. */
@@ -69,13 +71,19 @@ public final class WorkloadSimulator {
    * @param starts knows the engine's state, how long Workloads run, and how wrong estimates were
    * @param runBounds how long a Workload runs at most
    * @param oneByOne runs the computations, one at a time
+   * @param processorNanos how much processor time the calling thread has used
    */
   public WorkloadSimulator(
-      StartEstimator starts, RunBounds runBounds, InstantSource clock, Executor oneByOne) {
+      StartEstimator starts,
+      RunBounds runBounds,
+      InstantSource clock,
+      Executor oneByOne,
+      LongSupplier processorNanos) {
     this.starts = starts;
     this.runBounds = runBounds;
     this.clock = clock;
     this.oneByOne = oneByOne;
+    this.processorNanos = processorNanos;
   }
 
   /**
@@ -134,18 +142,18 @@ public final class WorkloadSimulator {
     if (!notBefore.isBefore(end.minus(SHORTEST))) {
       return Optional.empty();
     }
+    long used = processorNanos.getAsLong();
     try {
       if (begun.isBefore(notBefore)) {
         Thread.sleep(Duration.between(begun, notBefore));
-        begun = clock.instant();
       }
       return compute(workload, pendingWorkload, state, end);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       return Optional.empty();
     } finally {
-      Instant now = clock.instant();
-      notBefore = now.plus(Duration.between(begun, now).multipliedBy(PAUSE_PER_COMPUTATION));
+      long computing = processorNanos.getAsLong() - used;
+      notBefore = clock.instant().plusNanos(PAUSE_PER_COMPUTATION * computing);
     }
   }
 

@@ -35,7 +35,11 @@ class WorkloadSimulatorTest {
 
   private final Play.Source source = OneQueue.source(PreemptionPolicies.NEVER);
   private final Map<String, CachedWorkload> workloads = new HashMap<>();
-  private final Instant now = OneQueue.BEGIN;
+  private Instant now = OneQueue.BEGIN;
+  private long used;
+
+  /** How long the processor is busy between two looks at its clock. */
+  private Duration computing = Duration.ZERO;
   private CompletableFuture<EngineState> state = new CompletableFuture<>();
 
   private WorkloadSimulator simulator(Executor executor) {
@@ -46,7 +50,8 @@ class WorkloadSimulatorTest {
         new StartEstimator(() -> state, known, runTimes::of, _ -> "cq", () -> now, executor),
         new RunBounds(runTimes::of, _ -> Optional.empty()),
         () -> now,
-        executor);
+        executor,
+        () -> used += computing.toNanos());
   }
 
   private static CachedWorkload declared(String name) {
@@ -142,6 +147,21 @@ class WorkloadSimulatorTest {
     waiting.removeFirst().run();
     assertThat(ask(simulator, "greedy", Duration.ofMillis(1))).isEmpty();
     assertThat(waiting).hasSize(1);
+  }
+
+  /** A machine that is busy with something else makes no pause longer. */
+  @Test
+  void pauseIsThreeTimesTheProcessorTimeOfAnAnswer() {
+    state.complete(source.scheduler().export());
+    WorkloadSimulator simulator = simulator(Runnable::run);
+    computing = Duration.ofMillis(700);
+    assertThat(ask(simulator, PATIENCE)).isPresent();
+    assertThat(ask(simulator, PATIENCE)).as("the pause is longer than anybody waits").isEmpty();
+
+    computing = Duration.ZERO;
+    now = now.plusMillis(2_100);
+    assertThat(ask(simulator, PATIENCE)).isPresent();
+    assertThat(ask(simulator, PATIENCE)).isPresent();
   }
 
   @Test
