@@ -51,6 +51,7 @@ public final class JournalWriter implements AutoCloseable {
    */
   private static final Duration LONGEST_RETRY = Duration.ofMinutes(1);
 
+  private static final Duration LOOK_INTERVAL = Duration.ofSeconds(1);
   private static final Duration RETENTION_INTERVAL = Duration.ofMinutes(1);
   private static final Duration TELLING_INTERVAL = Duration.ofMinutes(10);
   private static final Duration CLOSING = Duration.ofSeconds(5);
@@ -129,6 +130,7 @@ public final class JournalWriter implements AutoCloseable {
   private long nextAttempt;
   private long retry = RETRY.toNanos();
   private long lastSync;
+  private long lastLook;
   private long lastRetention;
   private long lastSlow;
   private boolean unsynced;
@@ -163,6 +165,7 @@ public final class JournalWriter implements AutoCloseable {
     this.startedAt = clock.instant();
     this.nextAttempt = nanoTime.getAsLong();
     this.lastSync = nextAttempt;
+    this.lastLook = nextAttempt;
     this.lastSlow = nextAttempt - TELLING_INTERVAL.toNanos();
     this.lastRetention = nextAttempt - RETENTION_INTERVAL.toNanos();
     this.thread = Thread.ofPlatform().name("journal").daemon().unstarted(this::run);
@@ -297,7 +300,16 @@ public final class JournalWriter implements AutoCloseable {
         && (anotherTerm
             || open.size() >= Math.max(options.segmentBytes(), LEAST_RECORDS * checkpointBytes)
             || now - segmentStarted >= options.maxAge().toNanos() / SEGMENTS_PER_AGE
-            || (session != null && !session.exists()));
+            || isGone(now));
+  }
+
+  /** Whether the directory was removed; the disk is asked once in a while. */
+  private boolean isGone(long now) {
+    if (now - lastLook < LOOK_INTERVAL.toNanos()) {
+      return false;
+    }
+    lastLook = now;
+    return session != null && !session.exists();
   }
 
   private void take(Object value) {

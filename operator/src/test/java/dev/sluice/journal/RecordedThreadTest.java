@@ -360,12 +360,15 @@ class RecordedThreadTest {
                   .sum())
           .isEqualTo(bytes.get());
     }
+    ThreadMXBean threads = ManagementFactory.getThreadMXBean();
+    long used = threads.getCurrentThreadCpuTime();
     start = System.nanoTime();
     Replay.Result result = new Replay(options.directory(), Instant.MIN, Instant.MAX).run();
     double replayed = (System.nanoTime() - start) / 1e9;
+    double replaying = (threads.getCurrentThreadCpuTime() - used) / 1e9;
     System.out.printf(
         "journal: events=%d records=%d bytes=%d bytes/event=%.1f bytes/record=%.1f cpu/event=%.1fus"
-            + " play=%.1fs replay=%.1fs%n",
+            + " play=%.1fs replay=%.1fs, of the processor %.1fs%n",
         events,
         records.get(),
         bytes.get(),
@@ -373,7 +376,8 @@ class RecordedThreadTest {
         (double) bytes.get() / records.get(),
         cpu / 1e3 / events,
         played,
-        replayed);
+        replayed,
+        replaying);
     assertThat(result.skipped()).isEmpty();
     assertThat(result.difference().map(Replay::lines)).isEmpty();
     assertThat(result.decisions()).isEqualTo(workloads);
