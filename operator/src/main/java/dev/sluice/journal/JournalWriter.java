@@ -38,10 +38,10 @@ public final class JournalWriter implements AutoCloseable {
   private static final int BATCH = 4096;
 
   /**
-   * How long the writing thread rests when there is nothing to write, if it need not sync before: a
-   * fraction of what fills the buffer, and few wake-ups of a process that has nothing to do.
+   * How long the writing thread rests at most when there is nothing to write: it need not wake up
+   * before the next sync. A buffer that is half full wakes it.
    */
-  private static final Duration IDLE = Duration.ofMillis(100);
+  private static final Duration LONGEST_REST = Duration.ofSeconds(1);
 
   /** How long after a failure, or after a segment that began after a gap, the next one begins. */
   private static final Duration RETRY = Duration.ofSeconds(1);
@@ -230,11 +230,15 @@ public final class JournalWriter implements AutoCloseable {
 
   private boolean offer(Object value) {
     long at = tail.getPlain();
-    if (at - head.getAcquire() == BUFFER) {
+    long waiting = at - head.getAcquire();
+    if (waiting == BUFFER) {
       return false;
     }
     slots.setPlain((int) (at & (BUFFER - 1)), value);
     tail.setRelease(at + 1);
+    if (waiting == BUFFER / 2) {
+      LockSupport.unpark(thread);
+    }
     return true;
   }
 
@@ -253,10 +257,10 @@ public final class JournalWriter implements AutoCloseable {
   }
 
   private void run() {
-    long idle = Math.min(IDLE.toNanos(), options.syncInterval().toNanos());
+    long rest = Math.min(LONGEST_REST.toNanos(), options.syncInterval().toNanos());
     while (!closed) {
       if (!batch()) {
-        LockSupport.parkNanos(idle);
+        LockSupport.parkNanos(rest);
       }
     }
     while (batch()) {

@@ -54,14 +54,15 @@ class JournalWriterTest {
       };
 
   private JournalWriter writer(long segmentBytes, JournalDirectory.Storage storage) {
+    return writer(segmentBytes, storage, Duration.ofMillis(10));
+  }
+
+  private JournalWriter writer(
+      long segmentBytes, JournalDirectory.Storage storage, Duration syncInterval) {
     JournalWriter writer =
         new JournalWriter(
             new JournalOptions(
-                root.resolve("journal"),
-                1 << 30,
-                Duration.ofDays(30),
-                segmentBytes,
-                Duration.ofMillis(10)),
+                root.resolve("journal"), 1 << 30, Duration.ofDays(30), segmentBytes, syncInterval),
             new JournalWriter.Source("pod-0", "1", () -> 4),
             InstantSource.system(),
             System::nanoTime,
@@ -152,6 +153,25 @@ class JournalWriterTest {
         chain = reader.chain();
       }
     }
+  }
+
+  /** The writing thread rests until the next sync; what comes at once is not lost meanwhile. */
+  @Test
+  void aBufferThatIsHalfFullWakesTheWriter() throws IOException {
+    long n = 0;
+    try (JournalWriter writer =
+        writer(1 << 30, JournalDirectory::createFile, Duration.ofHours(1))) {
+      checkpoint(writer, SegmentListener.emptyState());
+      for (int turn = 0; turn < 5; turn++) {
+        for (int i = 0; i < 40_000; i++) {
+          writer.applied(event(n++));
+        }
+        long expected = n - (1 << 15) - 1;
+        await().atMost(Duration.ofSeconds(20)).until(() -> written.get() >= expected);
+      }
+    }
+    assertComplete(n);
+    assertThat(dropped).hasValue(0);
   }
 
   @Test
