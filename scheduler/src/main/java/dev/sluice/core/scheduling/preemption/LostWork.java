@@ -19,10 +19,10 @@ import org.jspecify.annotations.Nullable;
  * <p>The order changes as time passes. So it never says whether there are targets, nor in which
  * flavor: a head that finds none need not be looked at again because of time alone.
  *
- * @param root the root of the preemptor's tree
+ * @param rootNode the root of the preemptor's tree
  * @param nowMicros the time, in microseconds since the epoch
  */
-record LostWork(QuotaNode root, long nowMicros) implements Comparator<QuotaHolder> {
+record LostWork(QuotaNode rootNode, long nowMicros) implements Comparator<QuotaHolder> {
 
   /**
    * The targets of which less work is lost in all: those of a search, or others of a search by
@@ -31,11 +31,11 @@ record LostWork(QuotaNode root, long nowMicros) implements Comparator<QuotaHolde
    * @param found the targets of the search by time
    */
   static Found least(PreemptionStrategy strategy, PreemptionRequest request, Found found) {
-    QuotaNode root = request.queue().node().root();
-    if (!root.anyHolder().savesWork()) {
+    QuotaNode rootNode = request.queue().node().root();
+    if (!rootNode.anyHolder().savesWork()) {
       return found;
     }
-    LostWork lostWork = new LostWork(root, request.preemptor().nowMicros());
+    LostWork lostWork = new LostWork(rootNode, request.preemptor().nowMicros());
     double work = lostWork.of(found);
     if (work == 0) {
       return found;
@@ -45,13 +45,13 @@ record LostWork(QuotaNode root, long nowMicros) implements Comparator<QuotaHolde
   }
 
   @Override
-  public int compare(QuotaHolder one, QuotaHolder two) {
-    int byPriority = Long.compare(one.priority(), two.priority());
+  public int compare(QuotaHolder quotaHolder, QuotaHolder otherHolder) {
+    int byPriority = Long.compare(quotaHolder.priority(), otherHolder.priority());
     if (byPriority != 0) {
       return byPriority;
     }
-    int byWork = Double.compare(of(one), of(two));
-    return byWork != 0 ? byWork : QuotaHolder.PREEMPTION_ORDER.compare(one, two);
+    int byWork = Double.compare(of(quotaHolder), of(otherHolder));
+    return byWork != 0 ? byWork : QuotaHolder.PREEMPTION_ORDER.compare(quotaHolder, otherHolder);
   }
 
   /** The work that is lost if these are evicted; those that are being evicted lose it anyway. */
@@ -66,7 +66,7 @@ record LostWork(QuotaNode root, long nowMicros) implements Comparator<QuotaHolde
   private double of(QuotaHolder quotaHolder) {
     double part = 0;
     for (int i = 0; i < quotaHolder.size(); i++) {
-      long quota = root.subtreeQuota(quotaHolder.pair(i));
+      long quota = rootNode.subtreeQuota(quotaHolder.pair(i));
       if (quota > 0) {
         part = Math.max(part, (double) quotaHolder.amount(i) / quota);
       }
