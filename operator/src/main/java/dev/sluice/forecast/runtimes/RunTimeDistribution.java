@@ -24,6 +24,9 @@ public final class RunTimeDistribution {
   /** How far beyond the outermost observations a run may end, as a factor. */
   private static final double WIDEST = 10;
 
+  /** What sums of shares may miss of 1. */
+  private static final double ROUNDING = 1e-9;
+
   /** Ratios of times below a second, in milliseconds, say nothing. */
   private static final double RESOLUTION = 1_000;
 
@@ -32,15 +35,23 @@ public final class RunTimeDistribution {
 
   private final double[] probabilities;
 
-  private RunTimeDistribution(double[] millis, double[] probabilities) {
+  /**
+   * Which share of the runs that were seen ended up to each corner: steps at the times of runs. What
+   * is left at the last corner but one lasted longer than all that ended.
+   */
+  private final double[] seen;
+
+  private RunTimeDistribution(double[] millis, double[] probabilities, double[] seen) {
     this.millis = millis;
     this.probabilities = probabilities;
+    this.seen = seen;
   }
 
   /** Exactly this duration. */
   public static RunTimeDistribution exactly(Duration duration) {
     double at = Math.max(0, duration.toMillis());
-    return new RunTimeDistribution(new double[] {at, at}, new double[] {0, 1});
+    return new RunTimeDistribution(
+        new double[] {at, at}, new double[] {0, 1}, new double[] {0, 1});
   }
 
   /**
@@ -76,13 +87,15 @@ public final class RunTimeDistribution {
     double shrink = effective / (effective + 1);
     double[] times = new double[ended + 2];
     double[] cumulative = new double[ended + 2];
+    double[] seen = new double[ended + 2];
     double survival = 1;
     int corner = 1;
     for (Observation each : sorted) {
       if (each.ended()) {
         survival *= Math.max(0, 1 - each.weight() / atRisk);
         times[corner] = each.millis();
-        cumulative[corner] = (1 - survival) * shrink;
+        seen[corner] = 1 - survival;
+        cumulative[corner] = seen[corner] * shrink;
         corner++;
       }
       atRisk -= each.weight();
@@ -92,7 +105,8 @@ public final class RunTimeDistribution {
     times[0] = times[1] / ratio(times[1], median);
     times[ended + 1] = longest * ratio(median, longest);
     cumulative[ended + 1] = 1;
-    return new RunTimeDistribution(times, cumulative);
+    seen[ended + 1] = 1;
+    return new RunTimeDistribution(times, cumulative, seen);
   }
 
   /** How many times longer the second is, at least once and at most {@link #WIDEST} times. */
@@ -142,11 +156,46 @@ public final class RunTimeDistribution {
     double passed = probability(most);
     double[] times = Arrays.copyOf(millis, kept + 2);
     double[] cumulative = Arrays.copyOf(probabilities, kept + 2);
+    double[] seenUpTo = Arrays.copyOf(seen, kept + 2);
     times[kept] = most;
     cumulative[kept] = kept == 0 ? 0 : passed;
     times[kept + 1] = most;
     cumulative[kept + 1] = 1;
-    return new RunTimeDistribution(times, cumulative);
+    seenUpTo[kept] = kept == 0 ? 0 : seen[kept - 1];
+    seenUpTo[kept + 1] = 1;
+    return new RunTimeDistribution(times, cumulative, seenUpTo);
+  }
+
+  /**
+   * The whole duration of one of the runs that were seen and lasted for longer than the age; empty
+   * if none did. The mean of such draws is the mean of the runs, which that of {@link
+   * #quantileBeyond} exceeds: sums of run times are computed from draws.
+   *
+   * @param age how long the run has lasted
+   * @param probability which of them, from the shortest to the longest, of 0 to 1
+   */
+  public OptionalDouble drawnBeyond(Duration age, double probability) {
+    double at = age.toMillis();
+    int last = millis.length - 1;
+    int corner = 0;
+    while (corner < last && millis[corner] <= at) {
+      corner++;
+    }
+    double passed = corner == 0 ? 0 : seen[corner - 1];
+    if (passed >= 1 - ROUNDING || millis[last] <= at) {
+      return OptionalDouble.empty();
+    }
+    double share = passed + (1 - passed) * probability;
+    while (corner < last && seen[corner] < share) {
+      corner++;
+    }
+    if (corner < last) {
+      return OptionalDouble.of(millis[corner]);
+    }
+    double from = Math.max(passed, seen[last - 1]);
+    double beyond = from < 1 ? Math.clamp((share - from) / (1 - from), 0, 1) : 1;
+    double begin = Math.max(at, millis[last - 1]);
+    return OptionalDouble.of(begin + beyond * (millis[last] - begin));
   }
 
   private double at(double probability) {

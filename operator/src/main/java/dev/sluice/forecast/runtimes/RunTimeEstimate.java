@@ -89,4 +89,21 @@ public record RunTimeEstimate(
     }
     return distribution.isPresent() ? Optional.of(age) : Optional.empty();
   }
+
+  /**
+   * How long a run that has lasted for a while goes on in a play: as long as one of the runs that
+   * were seen and lasted for longer than that. Without such runs as {@link #remaining} says.
+   *
+   * @param age how long it has lasted; zero before it starts
+   * @param probability which quantile, of 0 to 1
+   */
+  public Optional<Duration> drawn(Duration age, double probability) {
+    if (distribution.isPresent()) {
+      OptionalDouble whole = distribution.get().drawnBeyond(age, probability);
+      if (whole.isPresent()) {
+        return Optional.of(Duration.ofMillis(Math.round(whole.getAsDouble())).minus(age));
+      }
+    }
+    return remaining(age, probability);
+  }
 }

@@ -15,17 +15,23 @@ import java.util.Optional;
  */
 public final class StartCalibration {
 
-  /** The share of starts that are to be in their range. */
-  public static final double AIM = 0.8;
+  /** The share of starts that may come before their range; as many may come after it. */
+  private static final double OUTSIDE = 0.1;
 
   private static final int REMEMBERED = 200;
   private static final int LEAST = 20;
   private static final int QUEUES = 10_000;
 
-  /** Waits below it are compared as if they were as long, in milliseconds. */
+  /** Added to waits before their logarithm is taken: less than a minute makes no difference. */
   private static final double RESOLUTION = 60_000;
 
-  private final Map<String, Deque<Double>> scores = new LinkedHashMap<>(16, 0.75f, true);
+  private final Map<String, Scores> scores = new LinkedHashMap<>(16, 0.75f, true);
+
+  /**
+   * How many times longer waits were than those until the ends of the played ranges, as logarithms,
+   * in the order of the starts.
+   */
+  private record Scores(Deque<Double> earliest, Deque<Double> latest) {}
 
   /**
    * Remembers a start.
@@ -36,50 +42,68 @@ public final class StartCalibration {
    * @param started when it started
    */
   public void started(String clusterQueue, StartRange played, Instant computedAt, Instant started) {
-    double score = Duration.between(started, played.earliest()).toMillis();
-    if (played.latest().isPresent()) {
-      score = Math.max(score, Duration.between(played.latest().get(), started).toMillis());
-    }
-    Deque<Double> known = scores.computeIfAbsent(clusterQueue, _ -> new ArrayDeque<>());
-    known.addLast(score / unit(played, computedAt));
-    if (known.size() > REMEMBERED) {
-      known.removeFirst();
-    }
+    Scores known =
+        scores.computeIfAbsent(
+            clusterQueue, _ -> new Scores(new ArrayDeque<>(), new ArrayDeque<>()));
+    double waited = logarithm(computedAt, started);
+    remember(known.earliest(), waited - logarithm(computedAt, played.earliest()));
+    played.latest().ifPresent(end -> remember(known.latest(), waited - logarithm(computedAt, end)));
     if (scores.size() > QUEUES) {
       scores.remove(scores.keySet().iterator().next());
     }
   }
 
+  private static void remember(Deque<Double> known, double score) {
+    known.addLast(score);
+    if (known.size() > REMEMBERED) {
+      known.removeFirst();
+    }
+  }
+
   /**
-   * The range, moved at both ends by what earlier starts of the queue say; as it is while too few
+   * The range, moved at each end as far as earlier starts of the queue say; as it is while too few
    * have been seen.
    *
-   * @param computedAt when the plays said so; no end of the range comes before it
+   * @param computedAt when the plays said so; no time of the range comes before it
    */
   public StartRange corrected(String clusterQueue, StartRange played, Instant computedAt) {
-    Deque<Double> known = scores.get(clusterQueue);
-    if (known == null || known.size() < LEAST) {
+    Scores known = scores.get(clusterQueue);
+    if (known == null || known.earliest().size() < LEAST) {
       return played;
     }
-    double[] sorted = known.stream().mapToDouble(Double::doubleValue).sorted().toArray();
-    // the quantile of a finite sample that holds for the next value (Vovk et al. 2005)
-    int rank = (int) Math.ceil((sorted.length + 1) * AIM) - 1;
-    double move = sorted[Math.min(rank, sorted.length - 1)] * unit(played, computedAt);
-    Instant earliest = played.earliest().minusMillis(Math.round(move));
-    Optional<Instant> latest = played.latest().map(end -> end.plusMillis(Math.round(move)));
-    Instant middle = played.expected();
+    Instant middle = notBefore(computedAt, played.expected());
+    Instant earliest = moved(played.earliest(), quantile(known.earliest(), OUTSIDE), computedAt);
     return new StartRange(
-        notBefore(computedAt, earliest.isAfter(middle) ? middle : earliest),
-        notBefore(computedAt, middle),
-        latest.map(end -> notBefore(computedAt, end.isBefore(middle) ? middle : end)));
+        earliest.isAfter(middle) ? middle : earliest,
+        middle,
+        played
+            .latest()
+            .map(end -> moved(end, quantile(known.latest(), 1 - OUTSIDE), computedAt))
+            .map(end -> notBefore(middle, end)));
+  }
+
+  /** The quantile of a finite sample that holds for the next value (Vovk et al. 2005). */
+  private static double quantile(Deque<Double> scores, double share) {
+    if (scores.size() < LEAST) {
+      return 0;
+    }
+    double[] sorted = scores.stream().mapToDouble(Double::doubleValue).sorted().toArray();
+    double rank = (sorted.length + 1) * share;
+    // outwards from the middle: a range is rather too wide than too narrow
+    long place = share < 0.5 ? (long) Math.floor(rank) : (long) Math.ceil(rank);
+    return sorted[(int) Math.clamp(place - 1, 0, sorted.length - 1)];
+  }
+
+  private static Instant moved(Instant time, double score, Instant computedAt) {
+    double millis = Math.exp(logarithm(computedAt, time) + score) - RESOLUTION;
+    return notBefore(computedAt, computedAt.plusMillis(Math.round(millis)));
+  }
+
+  private static double logarithm(Instant computedAt, Instant time) {
+    return Math.log(Math.max(0, Duration.between(computedAt, time).toMillis()) + RESOLUTION);
   }
 
   private static Instant notBefore(Instant first, Instant time) {
     return time.isBefore(first) ? first : time;
-  }
-
-  /** The wait that was expected, in milliseconds. */
-  private static double unit(StartRange played, Instant computedAt) {
-    return Math.max(RESOLUTION, Duration.between(computedAt, played.expected()).toMillis());
   }
 }

@@ -231,7 +231,7 @@ public final class StartForecast {
             new Play.Source(scheduler, decisions),
             state.now(),
             version,
-            (id, run) -> runTime(id).remaining(Duration.ZERO, quantile(id, run, number)),
+            (id, run) -> runTime(id).drawn(Duration.ZERO, quantile(id, run, number)),
             options.stopping(),
             new PlayListener() {
               @Override
@@ -265,7 +265,7 @@ public final class StartForecast {
         play.knownRunning(
             each.id(),
             each.again(),
-            runTime(each.id()).remaining(each.age(), quantile(each.id(), 0, number)));
+            runTime(each.id()).drawn(each.age(), quantile(each.id(), 0, number)));
       }
     }
     waiting.forEach(play::knownPending);

@@ -10,6 +10,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
 import java.util.stream.DoubleStream;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
 class RunTimeDistributionTest {
@@ -95,6 +96,51 @@ class RunTimeDistributionTest {
     assertThat(distribution.quantile(0.9)).isEqualTo(Duration.ofSeconds(25));
     assertThat(ofSeconds(10, 20).atMost(Duration.ofSeconds(1)).quantile(0.1))
         .isEqualTo(Duration.ofSeconds(1));
+  }
+
+  private static double meanOfDraws(RunTimeDistribution distribution, Duration age) {
+    return IntStream.range(0, 1_000)
+        .mapToDouble(i -> distribution.drawnBeyond(age, (i + 0.5) / 1_000).orElseThrow())
+        .average()
+        .orElseThrow();
+  }
+
+  /** The quantiles of few uneven runs reach far beyond them; sums of draws don't. */
+  @Test
+  void drawsHaveTheMeanOfTheRuns() {
+    RunTimeDistribution distribution = ofSeconds(10, 20, 30, 40, 900);
+
+    assertThat(meanOfDraws(distribution, Duration.ZERO)).isCloseTo(200_000, within(1.0));
+    assertThat(meanOfDraws(distribution, Duration.ofSeconds(25)))
+        .isCloseTo((30_000 + 40_000 + 900_000) / 3.0, within(1_000.0));
+    assertThat(distribution.drawnBeyond(Duration.ofSeconds(900), 0.5)).isEmpty();
+    assertThat(meanOfDraws(distribution.atMost(Duration.ofSeconds(100)), Duration.ZERO))
+        .isCloseTo(40_000, within(1.0));
+    assertThat(meanOfDraws(distribution.atMost(Duration.ofSeconds(5)), Duration.ZERO))
+        .isEqualTo(5_000);
+    assertThat(
+            RunTimeDistribution.exactly(Duration.ofSeconds(7)).drawnBeyond(Duration.ZERO, 0.1))
+        .hasValue(7_000);
+  }
+
+  /** The runs that ended count for the one that was stopped; the longest may have gone on. */
+  @Test
+  void drawsOfCensoredRunsAreRunsThatEnded() {
+    RunTimeDistribution stoppedBetween =
+        RunTimeDistribution.of(
+            List.of(
+                new Observation(10_000, 1, true),
+                new Observation(15_000, 1, false),
+                new Observation(20_000, 1, true),
+                new Observation(30_000, 1, true)));
+    RunTimeDistribution stoppedLast =
+        RunTimeDistribution.of(
+            List.of(new Observation(10_000, 1, true), new Observation(30_000, 1, false)));
+
+    assertThat(meanOfDraws(stoppedBetween, Duration.ZERO))
+        .isCloseTo(10_000 / 4.0 + (20_000 + 30_000) * 3 / 8.0, within(1.0));
+    assertThat(stoppedLast.drawnBeyond(Duration.ZERO, 0.4)).hasValue(10_000);
+    assertThat(stoppedLast.drawnBeyond(Duration.ZERO, 0.6).orElseThrow()).isGreaterThan(10_000);
   }
 
   @Test

@@ -68,6 +68,24 @@ class RunTimeEstimateTest {
         .contains(Duration.ZERO);
   }
 
+  /** A play draws runs that were seen; what outlives them all is drawn from what is beyond. */
+  @Test
+  void drawsAreRunsThatWereSeen() {
+    RunTimeEstimate estimate =
+        RunTimeEstimate.of(Optional.empty(), learned(10, 20, 30, 40, 50), Optional.empty());
+
+    assertThat(estimate.drawn(Duration.ZERO, 0.5)).contains(Duration.ofMinutes(30));
+    assertThat(estimate.drawn(Duration.ZERO, 0.99)).contains(Duration.ofMinutes(50));
+    assertThat(estimate.drawn(Duration.ofMinutes(35), 0.1)).contains(Duration.ofMinutes(5));
+    assertThat(estimate.drawn(Duration.ofMinutes(55), 0.5))
+        .isEqualTo(estimate.remaining(Duration.ofMinutes(55), 0.5))
+        .isPresent();
+    assertThat(
+            RunTimeEstimate.of(Optional.empty(), learned(10, 20, 30, 40, 50), HOUR)
+                .drawn(Duration.ofMinutes(90), 0.5))
+        .contains(Duration.ZERO);
+  }
+
   @Test
   void limitAloneIsABound() {
     RunTimeEstimate estimate = RunTimeEstimate.of(Optional.empty(), Optional.empty(), HOUR);

@@ -56,6 +56,38 @@ class StartCalibrationTest {
     assertThat(corrected.expected()).isEqualTo(NOW.plusSeconds(1_000));
   }
 
+  /** Waits that vary by a factor have ranges that grow with them, further to the later side. */
+  @Test
+  void endsMoveByFactorsOfTheirOwn() {
+    for (int i = 1; i <= 99; i++) {
+      StartRange played = range(600, 1_200, 2_400);
+      calibration.started("cq", played, NOW, NOW.plusSeconds(600 + 60L * i));
+    }
+
+    StartRange corrected = calibration.corrected("cq", range(600, 1_200, 2_400), NOW);
+
+    assertThat(corrected.earliest()).isEqualTo(NOW.plusSeconds(600 + 60 * 10));
+    assertThat(corrected.latest()).contains(NOW.plusSeconds(600 + 60 * 90));
+    // a minute is added to each wait: 1,260 s for 660 s, and 6,060 s for 2,460 s
+    StartRange longer = calibration.corrected("cq", range(6_000, 12_000, 24_000), NOW);
+    assertThat(longer.earliest()).isEqualTo(NOW.plusMillis(Math.round(6_060_000.0 * 1_260 / 660) - 60_000));
+    assertThat(longer.latest())
+        .contains(NOW.plusMillis(Math.round(24_060_000.0 * 6_060 / 2_460) - 60_000));
+  }
+
+  /** A range without an end says nothing of how late starts are. */
+  @Test
+  void rangeWithoutEndKeepsNone() {
+    StartRange endless = new StartRange(NOW, NOW.plusSeconds(60), Optional.empty());
+    for (int i = 0; i < 30; i++) {
+      calibration.started("cq", endless, NOW, NOW.plusSeconds(6_000));
+    }
+
+    assertThat(calibration.corrected("cq", endless, NOW).latest()).isEmpty();
+    assertThat(calibration.corrected("cq", range(60, 120, 180), NOW).latest())
+        .contains(NOW.plusSeconds(180));
+  }
+
   @Test
   void withoutEnoughStartsNothingIsCorrected() {
     calibration.started("cq", range(10, 20, 30), NOW, NOW.plusSeconds(500));
@@ -67,7 +99,7 @@ class StartCalibrationTest {
   @Test
   void nothingIsExpectedBeforeNow() {
     for (int i = 0; i < 30; i++) {
-      calibration.started("cq", range(100, 200, 300), NOW, NOW.plusSeconds(5_000));
+      calibration.started("cq", range(100, 200, 300), NOW, NOW);
     }
 
     assertThat(calibration.corrected("cq", range(100, 200, 300), NOW).earliest()).isEqualTo(NOW);

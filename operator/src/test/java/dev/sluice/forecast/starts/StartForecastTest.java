@@ -169,11 +169,23 @@ class StartForecastTest {
 
     StartRange range = of(forecast(), "second").range().orElseThrow();
 
-    assertThat(range.earliest()).isBetween(minute(15), minute(27));
-    assertThat(range.expected()).isBetween(minute(56), minute(66));
-    assertThat(range.latest().orElseThrow()).isBetween(minute(98), minute(120));
+    assertThat(range.earliest()).isBetween(minute(21), minute(31));
+    assertThat(range.expected()).isEqualTo(minute(61));
+    assertThat(range.latest().orElseThrow()).isBetween(minute(91), minute(101));
     assertThat(of(forecast(), "second").basis()).isEqualTo(Basis.LEARNED);
     assertThat(of(forecast(), "second").range()).contains(range);
+  }
+
+  /** How long many uneven runs take one after another is the sum of their means. */
+  @Test
+  void queueOfUnevenRunsTakesAsLongAsTheirMeanSays() {
+    for (int i = 0; i < 40; i++) {
+      arrives("w" + i, 4, learned(10, 20, 30, 40, 200));
+    }
+    arrives("last", 4, declared(1));
+
+    assertThat(of(forecast(), "last").range().orElseThrow().expected())
+        .isBetween(minute(40 * 60 * 9 / 10), minute(40 * 60 * 11 / 10));
   }
 
   @Test

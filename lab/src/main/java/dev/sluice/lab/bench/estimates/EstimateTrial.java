@@ -31,8 +31,10 @@ import dev.sluice.forecast.runtimes.RunTimeHistory;
 import dev.sluice.forecast.runtimes.RunTimeOptions;
 import dev.sluice.forecast.starts.StartCalibration;
 import dev.sluice.forecast.starts.StartEstimate;
+import dev.sluice.forecast.starts.StartEstimate.Basis;
 import dev.sluice.forecast.starts.StartEstimate.StartRange;
 import dev.sluice.forecast.starts.StartForecast;
+import dev.sluice.forecast.starts.WaitHistory;
 import dev.sluice.forecast.trace.TraceJob;
 import java.math.BigDecimal;
 import java.time.Duration;
@@ -40,18 +42,20 @@ import java.time.Instant;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
+import java.util.EnumMap;
 import java.util.HashMap;
-import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A trace played with the real engine in one queue: jobs of the first half are learned from, and
- * the starts of the second half's jobs that wait are estimated when they are submitted.
+ * the starts of the second half's jobs that wait are estimated when they are submitted. Starts of
+ * the second quarter's jobs are estimated too, which corrects later ranges as in operation.
  */
 final class EstimateTrial {
 
@@ -61,12 +65,23 @@ final class EstimateTrial {
 
   /** How the start of a job was estimated. */
   enum Method {
-    /** As the product does it. */
+    /** As the product does it, from what it learned and the limits. */
     SLUICE,
+    /** As the product does it where owners declare exactly how long their jobs last. */
+    DECLARED,
+    /** As the product does it where nothing is known but limits. */
+    LIMITS_ALONE,
+    /** As the product does it where nothing is known of run times. */
+    QUEUE_HISTORY,
     /** Each job lasts as long as its limit. */
     LIMIT,
     /** Each job lasts as long as the last two of its user on average (Tsafrir et al. 2007). */
-    LAST_TWO
+    LAST_TWO;
+
+    /** Whether its ranges are corrected by what happened. */
+    private boolean corrected() {
+      return this == SLUICE || this == DECLARED || this == LIMITS_ALONE;
+    }
   }
 
   /**
@@ -75,11 +90,11 @@ final class EstimateTrial {
    * @param range the range; empty if there was no date
    */
   record Judged(
-      StartEstimate.Basis basis, Instant asked, Optional<StartRange> range, Instant started) {}
+      Basis basis, Instant asked, Optional<StartRange> range, Instant started) {}
 
   /** An estimate whose job hasn't started. */
   private record Asked(
-      StartEstimate.Basis basis,
+      Basis basis,
       Instant at,
       Optional<StartRange> played,
       Optional<StartRange> told) {}
@@ -88,14 +103,19 @@ final class EstimateTrial {
   private final long quota;
   private final int every;
   private final StartForecast.Options options;
-  private final Instant learned;
+  private final Instant asking;
+  private final Instant judging;
   private final Map<WorkloadId, TraceJob> byId = new HashMap<>();
   private final RunTimeHistory history = new RunTimeHistory(RunTimeOptions.DEFAULT);
   private final Map<String, Deque<Duration>> lastTwo = new HashMap<>();
-  private final StartCalibration calibration = new StartCalibration();
+  private final Map<Method, StartCalibration> calibrations = new EnumMap<>(Method.class);
+  private final WaitHistory waits = new WaitHistory(RunTimeOptions.DEFAULT);
   private final Set<WorkloadId> arrived = new LinkedHashSet<>();
   private final Map<WorkloadId, Map<Method, Asked>> asked = new HashMap<>();
-  private final Map<Method, List<Judged>> judged = new LinkedHashMap<>();
+
+  /** The estimates of all methods, of the same jobs in the same order. */
+  private final Map<Method, List<Judged>> judged = new EnumMap<>(Method.class);
+
   private long number;
   private long forecasts;
   private long nanos;
@@ -113,7 +133,8 @@ final class EstimateTrial {
     this.quota = quota;
     this.every = every;
     this.options = options;
-    this.learned = jobs.get(jobs.size() / 2).submittedAt();
+    this.asking = jobs.get(jobs.size() / 4).submittedAt();
+    this.judging = jobs.get(jobs.size() / 2).submittedAt();
   }
 
   /** Plays the trace. */
@@ -160,7 +181,7 @@ final class EstimateTrial {
   }
 
   private void ask(InlineScheduler scheduler, Instant now) {
-    if (now.isBefore(learned)) {
+    if (now.isBefore(asking)) {
       arrived.clear();
       return;
     }
@@ -178,45 +199,56 @@ final class EstimateTrial {
     mostWaiting = Math.max(mostWaiting, sluice.size());
     StartForecast.Options once =
         new StartForecast.Options(1, options.horizon(), options.stopping(), options.seed());
+    Map<Method, Map<WorkloadId, StartEstimate>> played = new EnumMap<>(Method.class);
+    played.put(Method.SLUICE, sluice);
+    played.put(Method.DECLARED, StartForecast.of(state, this::exactly, once, wanted));
     Map<WorkloadId, StartEstimate> byLimit = StartForecast.of(state, this::limit, once, wanted);
-    Map<WorkloadId, StartEstimate> byLastTwo =
-        StartForecast.of(state, this::meanOfLastTwo, once, wanted);
+    played.put(Method.LIMITS_ALONE, byLimit);
+    played.put(Method.LIMIT, byLimit);
+    played.put(Method.LAST_TWO, StartForecast.of(state, this::meanOfLastTwo, once, wanted));
     for (WorkloadId id : chosen) {
-      StartEstimate own = sluice.get(id);
-      if (own == null) {
-        continue;
+      if (sluice.containsKey(id)) {
+        Map<Method, Asked> of = new EnumMap<>(Method.class);
+        played.forEach((method, estimates) -> of.put(method, asked(method, estimates.get(id), now)));
+        Optional<StartRange> range = waits.range(QUEUE, job(id).submittedAt(), now);
+        of.put(Method.QUEUE_HISTORY, new Asked(Basis.QUEUE_HISTORY, now, range, range));
+        asked.put(id, of);
       }
-      Map<Method, Asked> of = new HashMap<>();
-      of.put(
-          Method.SLUICE,
-          new Asked(
-              own.basis(),
-              now,
-              own.range(),
-              own.range().map(range -> calibration.corrected(QUEUE, range, now))));
-      of.put(Method.LIMIT, baseline(byLimit.getOrDefault(id, own), now));
-      of.put(Method.LAST_TWO, baseline(byLastTwo.getOrDefault(id, own), now));
-      asked.put(id, of);
     }
   }
 
-  private static Asked baseline(StartEstimate estimate, Instant now) {
-    return new Asked(estimate.basis(), now, estimate.range(), estimate.range());
+  private Asked asked(Method method, @Nullable StartEstimate estimate, Instant now) {
+    if (estimate == null) {
+      return new Asked(Basis.UNKNOWN, now, Optional.empty(), Optional.empty());
+    }
+    Optional<StartRange> told =
+        method.corrected()
+            ? estimate.range().map(range -> calibration(method).corrected(QUEUE, range, now))
+            : estimate.range();
+    return new Asked(estimate.basis(), now, estimate.range(), told);
+  }
+
+  private StartCalibration calibration(Method method) {
+    return calibrations.computeIfAbsent(method, _ -> new StartCalibration());
   }
 
   private void started(WorkloadId id, Instant at) {
     arrived.remove(id);
+    waits.started(QUEUE, Duration.between(job(id).submittedAt(), at), at);
     Map<Method, Asked> of = asked.remove(id);
     if (of == null) {
       return;
     }
     of.forEach(
         (method, each) -> {
-          judged
-              .computeIfAbsent(method, _ -> new ArrayList<>())
-              .add(new Judged(each.basis(), each.at(), each.told(), at));
-          if (method == Method.SLUICE) {
-            each.played().ifPresent(range -> calibration.started(QUEUE, range, each.at(), at));
+          if (!each.at().isBefore(judging)) {
+            judged
+                .computeIfAbsent(method, _ -> new ArrayList<>())
+                .add(new Judged(each.basis(), each.at(), each.told(), at));
+          }
+          if (method.corrected()) {
+            each.played()
+                .ifPresent(range -> calibration(method).started(QUEUE, range, each.at(), at));
           }
         });
   }
@@ -249,6 +281,10 @@ final class EstimateTrial {
     TraceJob job = job(id);
     return RunTimeEstimate.of(
         Optional.empty(), history.learned(groups(job), job.submittedAt()), job.limit());
+  }
+
+  private RunTimeEstimate exactly(WorkloadId id) {
+    return RunTimeEstimate.of(Optional.of(job(id).lasted()), Optional.empty(), Optional.empty());
   }
 
   private RunTimeEstimate limit(WorkloadId id) {

@@ -1,5 +1,6 @@
 package dev.sluice.lab.bench.estimates;
 
+import dev.sluice.forecast.starts.StartEstimate.Basis;
 import dev.sluice.forecast.starts.StartEstimate.StartRange;
 import dev.sluice.forecast.starts.StartForecast;
 import dev.sluice.forecast.trace.TraceJob;
@@ -17,6 +18,7 @@ import java.util.TreeMap;
 import java.util.concurrent.Callable;
 import java.util.function.Predicate;
 import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
@@ -30,8 +32,10 @@ import picocli.CommandLine.Spec;
     description = {
       "Plays a trace with the real engine in one queue, without a cluster, and judges the expected"
           + " starts of the second half's jobs that wait.",
-      "What the first half's jobs lasted is learned. Two other ways to estimate are judged in the"
-          + " same run: the user's limit, and the mean of the user's last two jobs."
+      "What the first half's jobs lasted is learned. In the same run are judged: what would be told"
+          + " if owners declared exactly what runs last, if nothing but limits were known, and if"
+          + " nothing were; and two other ways to estimate, the user's limit and the mean of the"
+          + " user's last two jobs."
     },
     mixinStandardHelpOptions = true,
     exitCodeListHeading = "%nExit codes:%n",
@@ -86,15 +90,12 @@ public final class EstimatesCommand implements Callable<Integer> {
               every,
               StartForecast.Options.DEFAULT);
       trial.run();
+      out.println(
+          "way            basis          jobs  dated  inside  width/wait   near  error p50"
+              + "       mean  Sluice's p50 of the same");
       for (Method method : Method.values()) {
-        print(out, method.name(), trial.judged(method));
+        print(out, method, trial);
       }
-      Map<String, List<Judged>> byBasis =
-          trial.judged(Method.SLUICE).stream()
-              .collect(
-                  Collectors.groupingBy(
-                      each -> each.basis().apiName(), TreeMap::new, Collectors.toList()));
-      byBasis.forEach((basis, judged) -> print(out, "SLUICE " + basis, judged));
       out.printf(
           Locale.ROOT,
           "%.1f ms for a forecast on average, of at most %,d Workloads%n",
@@ -112,24 +113,49 @@ public final class EstimatesCommand implements Callable<Integer> {
     return job.amounts().getOrDefault("cpu", 0L);
   }
 
-  private static void print(PrintWriter out, String name, List<Judged> judged) {
-    List<Judged> dated = judged.stream().filter(each -> each.range().isPresent()).toList();
-    out.printf(
-        Locale.ROOT,
-        "%-20s judged=%,d dated=%,d inside=%.1f%% width/wait=%.2f near=%.1f%% error p50=%.0fs"
-            + " mean=%.0fs%n",
-        name,
-        judged.size(),
-        dated.size(),
-        share(dated, each -> range(each).contains(each.started())),
-        median(
-            dated.stream()
-                .filter(EstimatesCommand::waited)
-                .mapToDouble(EstimatesCommand::width)
-                .toArray()),
-        share(dated, EstimatesCommand::near),
-        median(dated.stream().mapToDouble(EstimatesCommand::error).toArray()) / 1_000,
-        dated.stream().mapToDouble(EstimatesCommand::error).average().orElse(Double.NaN) / 1_000);
+  /** A line for each basis of the method's estimates. */
+  private static void print(PrintWriter out, Method method, EstimateTrial trial) {
+    List<Judged> own = trial.judged(Method.SLUICE);
+    List<Judged> judged = trial.judged(method);
+    Map<Basis, List<Integer>> byBasis =
+        IntStream.range(0, judged.size())
+            .boxed()
+            .collect(
+                Collectors.groupingBy(
+                    i -> judged.get(i).basis(), TreeMap::new, Collectors.toList()));
+    byBasis.forEach(
+        (basis, all) -> {
+          List<Integer> places = all.stream().filter(i -> dated(judged.get(i))).toList();
+          List<Judged> dated = places.stream().map(judged::get).toList();
+          List<Judged> same =
+              places.stream().map(own::get).filter(EstimatesCommand::dated).toList();
+          out.printf(
+              Locale.ROOT,
+              "%-14s %-12s %,6d %,6d  %5.1f%%  %10.2f %5.1f%%  %,8.0fs %,9.0fs %,10.0fs%n",
+              method,
+              basis.apiName(),
+              all.size(),
+              dated.size(),
+              share(dated, each -> range(each).contains(each.started())),
+              median(
+                  dated.stream()
+                      .filter(EstimatesCommand::waited)
+                      .mapToDouble(EstimatesCommand::width)
+                      .toArray()),
+              share(dated, EstimatesCommand::near),
+              medianError(dated),
+              dated.stream().mapToDouble(EstimatesCommand::error).average().orElse(Double.NaN)
+                  / 1_000,
+              medianError(same));
+        });
+  }
+
+  private static double medianError(List<Judged> dated) {
+    return median(dated.stream().mapToDouble(EstimatesCommand::error).toArray()) / 1_000;
+  }
+
+  private static boolean dated(Judged judged) {
+    return judged.range().isPresent();
   }
 
   private static StartRange range(Judged judged) {

@@ -10,7 +10,8 @@ import java.util.Random;
 
 /**
  * A made-up trace as text of each format, with the same jobs: many small ones and one in 25 that
- * needs most of what 100 GPUs give. What a user's jobs last is spread around a time of that user.
+ * needs most of what 100 GPUs give. What a user's jobs last is spread around a time of that user, as
+ * far as the standard deviation of its logarithm says.
  * In the format with limits, they are one to three times as long as the run.
  */
 final class MadeUpTrace {
@@ -25,7 +26,7 @@ final class MadeUpTrace {
   private MadeUpTrace() {}
 
   /** The text of a trace. */
-  static String text(TraceFormat format, int jobs) {
+  static String text(TraceFormat format, int jobs, double spread) {
     Random random = new Random(7);
     StringBuilder text =
         new StringBuilder(
@@ -42,7 +43,7 @@ final class MadeUpTrace {
     for (int i = 0; i < jobs; i++) {
       int size = random.nextInt(25) == 0 ? 60 + random.nextInt(31) : 1 + random.nextInt(12);
       int user = random.nextInt(USERS);
-      long lasts = (long) Math.exp(5.5 + 0.2 * user + 0.5 * random.nextGaussian()) + 5;
+      long lasts = (long) Math.exp(5.5 + 0.2 * user + spread * random.nextGaussian()) + 5;
       long limit = (long) Math.ceil(lasts * (1 + 2 * random.nextDouble()));
       line(text, format, new Job(i, (long) at, size, user, lasts, limit));
       at += size * (double) lasts / CAPACITY / LOAD * -Math.log(1 - random.nextDouble());

@@ -29,6 +29,11 @@ import picocli.CommandLine.Spec;
 /** The options that say which jobs are played. */
 public final class TraceOptions {
 
+  /** How far run times of a user are spread, and those that repeat. */
+  private static final double VARYING = 0.5;
+
+  private static final double REPEATING = 0.05;
+
   /** Where the jobs come from. */
   static final class Origin {
     @Option(names = "--trace", paramLabel = "FILE", description = "The jobs of a trace.")
@@ -39,6 +44,13 @@ public final class TraceOptions {
         paramLabel = "NUMBER",
         description = "So many made-up jobs, which are written in the format and read again.")
     private int madeUp;
+
+    @Option(
+        names = "--repeating",
+        paramLabel = "NUMBER",
+        description =
+            "The same, but each user's jobs last equally long, give or take a twentieth.")
+    private int repeating;
 
     @Option(
         names = "--month",
@@ -64,8 +76,9 @@ public final class TraceOptions {
   public List<TraceJob> read() throws IOException {
     TraceFormat traceFormat = traceFormatOption.format(spec);
     Path file = origin.trace;
-    if (file == null && Math.max(origin.madeUp, origin.month) < 2) {
-      throw new ParameterException(spec.commandLine(), "--made-up and --month must be 2 or more");
+    if (file == null && Math.max(origin.madeUp, Math.max(origin.repeating, origin.month)) < 2) {
+      throw new ParameterException(
+          spec.commandLine(), "--made-up, --repeating and --month must be 2 or more");
     }
     if (origin.month > 0) {
       return JobTrace.jobs(origin.month);
@@ -90,8 +103,11 @@ public final class TraceOptions {
   }
 
   private InputStream madeUp(TraceFormat traceFormat) {
-    return new ByteArrayInputStream(
-        MadeUpTrace.text(traceFormat, origin.madeUp).getBytes(StandardCharsets.UTF_8));
+    String text =
+        origin.repeating > 0
+            ? MadeUpTrace.text(traceFormat, origin.repeating, REPEATING)
+            : MadeUpTrace.text(traceFormat, origin.madeUp, VARYING);
+    return new ByteArrayInputStream(text.getBytes(StandardCharsets.UTF_8));
   }
 
   /**
