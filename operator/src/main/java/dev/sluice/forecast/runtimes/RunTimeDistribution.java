@@ -36,8 +36,8 @@ public final class RunTimeDistribution {
   private final double[] probabilities;
 
   /**
-   * Which share of the runs that were seen ended up to each corner: steps at the times of runs. What
-   * is left at the last corner but one lasted longer than all that ended.
+   * Which share of the runs that were seen ended up to each corner: steps at the times of runs.
+   * What is left at the last corner but one lasted longer than all that ended.
    */
   private final double[] seen;
 
@@ -50,8 +50,7 @@ public final class RunTimeDistribution {
   /** Exactly this duration. */
   public static RunTimeDistribution exactly(Duration duration) {
     double at = Math.max(0, duration.toMillis());
-    return new RunTimeDistribution(
-        new double[] {at, at}, new double[] {0, 1}, new double[] {0, 1});
+    return new RunTimeDistribution(new double[] {at, at}, new double[] {0, 1}, new double[] {0, 1});
   }
 
   /**

@@ -118,8 +118,7 @@ class RunTimeDistributionTest {
         .isCloseTo(40_000, within(1.0));
     assertThat(meanOfDraws(distribution.atMost(Duration.ofSeconds(5)), Duration.ZERO))
         .isEqualTo(5_000);
-    assertThat(
-            RunTimeDistribution.exactly(Duration.ofSeconds(7)).drawnBeyond(Duration.ZERO, 0.1))
+    assertThat(RunTimeDistribution.exactly(Duration.ofSeconds(7)).drawnBeyond(Duration.ZERO, 0.1))
         .hasValue(7_000);
   }
 

@@ -70,7 +70,8 @@ class StartCalibrationTest {
     assertThat(corrected.latest()).contains(NOW.plusSeconds(600 + 60 * 90));
     // a minute is added to each wait: 1,260 s for 660 s, and 6,060 s for 2,460 s
     StartRange longer = calibration.corrected("cq", range(6_000, 12_000, 24_000), NOW);
-    assertThat(longer.earliest()).isEqualTo(NOW.plusMillis(Math.round(6_060_000.0 * 1_260 / 660) - 60_000));
+    assertThat(longer.earliest())
+        .isEqualTo(NOW.plusMillis(Math.round(6_060_000.0 * 1_260 / 660) - 60_000));
     assertThat(longer.latest())
         .contains(NOW.plusMillis(Math.round(24_060_000.0 * 6_060 / 2_460) - 60_000));
   }

@@ -89,15 +89,11 @@ final class EstimateTrial {
    *
    * @param range the range; empty if there was no date
    */
-  record Judged(
-      Basis basis, Instant asked, Optional<StartRange> range, Instant started) {}
+  record Judged(Basis basis, Instant asked, Optional<StartRange> range, Instant started) {}
 
   /** An estimate whose job hasn't started. */
   private record Asked(
-      Basis basis,
-      Instant at,
-      Optional<StartRange> played,
-      Optional<StartRange> told) {}
+      Basis basis, Instant at, Optional<StartRange> played, Optional<StartRange> told) {}
 
   private final List<TraceJob> jobs;
   private final long quota;
@@ -209,7 +205,8 @@ final class EstimateTrial {
     for (WorkloadId id : chosen) {
       if (sluice.containsKey(id)) {
         Map<Method, Asked> of = new EnumMap<>(Method.class);
-        played.forEach((method, estimates) -> of.put(method, asked(method, estimates.get(id), now)));
+        played.forEach(
+            (method, estimates) -> of.put(method, asked(method, estimates.get(id), now)));
         Optional<StartRange> range = waits.range(QUEUE, job(id).submittedAt(), now);
         of.put(Method.QUEUE_HISTORY, new Asked(Basis.QUEUE_HISTORY, now, range, range));
         asked.put(id, of);

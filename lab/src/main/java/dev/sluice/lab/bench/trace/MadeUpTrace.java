@@ -10,9 +10,9 @@ import java.util.Random;
 
 /**
  * A made-up trace as text of each format, with the same jobs: many small ones and one in 25 that
- * needs most of what 100 GPUs give. What a user's jobs last is spread around a time of that user, as
- * far as the standard deviation of its logarithm says.
- * In the format with limits, they are one to three times as long as the run.
+ * needs most of what 100 GPUs give. What a user's jobs last is spread around a time of that user,
+ * as far as the standard deviation of its logarithm says. In the format with limits, they are one
+ * to three times as long as the run.
  */
 final class MadeUpTrace {
 

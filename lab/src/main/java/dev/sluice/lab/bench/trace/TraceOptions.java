@@ -48,8 +48,7 @@ public final class TraceOptions {
     @Option(
         names = "--repeating",
         paramLabel = "NUMBER",
-        description =
-            "The same, but each user's jobs last equally long, give or take a twentieth.")
+        description = "The same, but each user's jobs last equally long, give or take a twentieth.")
     private int repeating;
 
     @Option(
