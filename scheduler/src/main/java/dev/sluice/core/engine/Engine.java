@@ -136,7 +136,7 @@ public final class Engine {
             policy.preemption()::forget);
     JobSlices slices = new JobSlices();
     this.quotaAccounting =
-        new QuotaAccounting(specRegistry, waiting, dirtySet, slices, budgets, plannedStarts);
+        new QuotaAccounting(specRegistry, waiting, dirtySet, slices, reservations, plannedStarts);
     this.secondPasses = new SecondPassQueue(specRegistry, quotaAccounting, slices, decisions);
     this.workloads =
         new WorkloadTable(

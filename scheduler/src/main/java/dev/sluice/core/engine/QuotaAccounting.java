@@ -5,6 +5,7 @@ import dev.sluice.core.model.PreemptionRules;
 import dev.sluice.core.queue.ClusterQueueCache;
 import dev.sluice.core.queue.QuotaHolder;
 import dev.sluice.core.quota.QuotaNode;
+import dev.sluice.core.reservation.Reservations;
 import dev.sluice.core.topology.TopologyUsage;
 import dev.sluice.core.waiting.WaitingWorkloads;
 import org.jspecify.annotations.Nullable;
@@ -21,6 +22,7 @@ final class QuotaAccounting {
   private final DirtySet dirtySet;
   private final JobSlices slices;
   final BudgetKeeper budgets;
+  private final Reservations reservations;
   private final PlannedStarts plannedStarts;
 
   QuotaAccounting(
@@ -28,13 +30,14 @@ final class QuotaAccounting {
       WaitingWorkloads waiting,
       DirtySet dirtySet,
       JobSlices slices,
-      BudgetKeeper budgets,
+      ReservationKeeper reservations,
       PlannedStarts plannedStarts) {
     this.specRegistry = specRegistry;
     this.waiting = waiting;
     this.dirtySet = dirtySet;
     this.slices = slices;
-    this.budgets = budgets;
+    this.budgets = reservations.budgets();
+    this.reservations = reservations.reservations();
     this.plannedStarts = plannedStarts;
   }
 
@@ -164,6 +167,8 @@ final class QuotaAccounting {
     }
     plannedStarts.releases(before.quotaHolder());
     plannedStarts.holds(cache.node(), after.quotaHolder());
+    reservations.releases(cache, before.quotaHolder());
+    reservations.holds(cache, after.quotaHolder());
     if (changesProtection(before.quotaHolder(), after.quotaHolder(), cache)) {
       waiting.released(cache.node());
       return;
@@ -213,6 +218,7 @@ final class QuotaAccounting {
     }
     if (cache != null) {
       plannedStarts.holds(cache.node(), quotaHolder);
+      reservations.holds(cache, quotaHolder);
       waiting.changed(cache.node());
     }
     countAdmitted(entry, reservation, true);
@@ -225,6 +231,7 @@ final class QuotaAccounting {
     countAdmitted(entry, reservation, false);
     queue.quotaHolders.remove(quotaHolder);
     plannedStarts.releases(quotaHolder);
+    reservations.releases(cache, quotaHolder);
     entry.localQueue.reserving--;
     if (entry.localQueue.limitsWorkloads()) {
       specRegistry.freed.add(entry.localQueue);

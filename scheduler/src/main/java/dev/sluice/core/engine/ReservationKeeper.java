@@ -51,6 +51,11 @@ final class ReservationKeeper implements BudgetCheck, Reservations.Lookup {
     this.budgets = budgets;
   }
 
+  /** The budgets, which are asked first. */
+  BudgetKeeper budgets() {
+    return budgets;
+  }
+
   /** The reservations. */
   Reservations reservations() {
     return reservations;

@@ -12,6 +12,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.Comparator;
 import java.util.Optional;
+import java.util.function.ToLongFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -51,6 +52,11 @@ public final class QueuedWorkload extends IndexedHeap.Entry {
   private @Nullable Explanation heldFor;
   private @Nullable Explanation reportedAs;
   private @Nullable FlavorProgress flavorProgress;
+
+  /** How long it runs at most, as of the bounds with this number. */
+  private long longest;
+
+  private int longestAsOf = -1;
 
   QueuedWorkload(
       PendingWorkload workload, LocalQueueId localQueue, EquivalenceClass equivalenceClass) {
@@ -231,6 +237,20 @@ public final class QueuedWorkload extends IndexedHeap.Entry {
   /** Takes over the reported explanation of the previous item of this Workload. */
   void lastReported(QueuedWorkload before) {
     reportedAs = before.reportedAs;
+  }
+
+  /**
+   * How long it runs at most, in microseconds; remembered until a bound of any Workload changes.
+   *
+   * @param bounds the number of the last change of bounds
+   * @param ofUid how long a Workload runs at most
+   */
+  public long longest(int bounds, ToLongFunction<String> ofUid) {
+    if (longestAsOf != bounds) {
+      longest = ofUid.applyAsLong(id.uid());
+      longestAsOf = bounds;
+    }
+    return longest;
   }
 
   /** The progress of the flavor search; null to start at the first flavor. */

@@ -24,7 +24,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.function.BooleanSupplier;
-import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -142,8 +141,6 @@ final class HeldRequests implements HeldBack {
       return amount >= least;
     }
   }
-
-  private record QueuePair(ClusterQueueCache queue, int pair) {}
 
   private final Reservations reservations;
   private final Reservations.Lookup lookup;
@@ -287,13 +284,9 @@ final class HeldRequests implements HeldBack {
       case Scope.OfQueue(var name, var shares) -> {
         ClusterQueueCache keptQueue = lookup.queue(name);
         if (keptQueue != null) {
-          options.stream()
-              .filter(option -> !leaves(keptQueue, option.queue, at))
-              .collect(Collectors.partitioningBy(option -> option.queue.mayPreempt()))
-              .forEach(
-                  (preempting, some) ->
-                      blockBeside(
-                          reserved, shares, reservations.moment(keptQueue, at), preempting, some));
+          QueueMoment moment = reservations.moment(keptQueue, at);
+          blockBeside(reserved, shares, moment, false, options);
+          blockBeside(reserved, shares, moment, true, options);
         }
       }
       case Scope.OfNodes _ -> {
@@ -313,22 +306,34 @@ final class HeldRequests implements HeldBack {
       QueueMoment moment,
       boolean preempting,
       List<Option> options) {
-    if (options.isEmpty()) {
-      return;
-    }
-    Map<QueuePair, TakenFrom> taken = new HashMap<>();
-    QueueMoment.Gone gone = preempting ? moment.gone(QuotaHolder::evictable) : moment.gone();
-    gone.takeOut();
+    QueueMoment.Gone gone = null;
+    Map<Integer, TakenFrom> taken = new HashMap<>(2);
+    ClusterQueueCache queue = null;
+    boolean counts = false;
     for (Option option : options) {
+      if (option.queue != queue) {
+        // Those of a queue stand together.
+        queue = option.queue;
+        taken.clear();
+        counts =
+            queue.mayPreempt() == preempting && !leaves(moment.keptQueue(), queue, moment.at());
+      }
+      if (!counts) {
+        continue;
+      }
+      if (gone == null) {
+        gone = preempting ? moment.gone(QuotaHolder::evictable) : moment.gone();
+        gone.takeOut();
+      }
       for (PairAmount each : option.usage) {
         if (QueueMoment.share(shares, lookup.pair(each.pair())) > 0) {
           TakenFrom takenFrom =
               taken.computeIfAbsent(
-                  new QueuePair(option.queue, each.pair()),
-                  any ->
+                  each.pair(),
+                  pair ->
                       new TakenFrom(
                           moment.needed(
-                              each.pair(),
+                              pair,
                               other -> other != reserved,
                               moment.mayTakeBack(option.queue))));
           boolean takes =
@@ -344,6 +349,8 @@ final class HeldRequests implements HeldBack {
         }
       }
     }
-    gone.giveBack();
+    if (gone != null) {
+      gone.giveBack();
+    }
   }
 }

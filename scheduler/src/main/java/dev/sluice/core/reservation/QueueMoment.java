@@ -4,6 +4,7 @@ import dev.sluice.core.model.ClusterQueueSpec.PreemptionPolicies;
 import dev.sluice.core.model.ClusterQueueSpec.PreemptionPolicies.ReclaimWithinCohort;
 import dev.sluice.core.model.ClusterQueueSpec.PreemptionPolicies.WithinClusterQueue;
 import dev.sluice.core.model.FlavorResource;
+import dev.sluice.core.model.Instants;
 import dev.sluice.core.model.PodSetRequest;
 import dev.sluice.core.model.ResourceAmounts;
 import dev.sluice.core.model.SchedulerEvent.ReservedCapacity;
@@ -68,8 +69,13 @@ final class QueueMoment {
     /** Those of a queue stand together. */
     private final List<Use> uses = new ArrayList<>();
 
-    private void add(Run run) {
+    void add(Run run) {
       runs.add(run);
+      count(run);
+    }
+
+    /** Adds what a run uses. */
+    void count(Run run) {
       for (int i = 0; i < run.holder().size(); i++) {
         add(run.queue().node(), run.holder().pair(i), run.holder().amount(i));
       }
@@ -86,7 +92,56 @@ final class QueueMoment {
       uses.add(new Use(queueNode, pair, amount));
     }
 
-    /** Takes what they use out of the quota tree, until {@link #giveBack}. */
+    /** Adds what the runs of another queue use. */
+    void count(Gone other) {
+      uses.addAll(other.uses);
+    }
+
+    /** Takes out what a run uses that was counted; false if the rest isn't known. */
+    boolean discount(Run run) {
+      for (int i = 0; i < run.holder().size(); i++) {
+        if (!discount(run.holder().pair(i), run.holder().amount(i))) {
+          return false;
+        }
+      }
+      return true;
+    }
+
+    private boolean discount(int pair, long amount) {
+      for (int i = 0; i < uses.size(); i++) {
+        Use known = uses.get(i);
+        if (known.pair == pair) {
+          if (amount < 0 || known.amount < amount) {
+            return false;
+          }
+          uses.set(i, new Use(known.queueNode, pair, known.amount - amount));
+          return true;
+        }
+      }
+      return false;
+    }
+
+    /** Takes what they use of a pair out of the quota tree, until {@link #giveBack(int)}. */
+    void takeOut(int pair) {
+      for (int i = 0; i < uses.size(); i++) {
+        Use use = uses.get(i);
+        if (use.pair == pair) {
+          use.queueNode.remove(pair, use.amount);
+        }
+      }
+    }
+
+    /** Adds it again. */
+    void giveBack(int pair) {
+      for (int i = 0; i < uses.size(); i++) {
+        Use use = uses.get(i);
+        if (use.pair == pair) {
+          use.queueNode.add(pair, use.amount);
+        }
+      }
+    }
+
+    /** Takes what they use out of the quota tree, until {@link #giveBack()}. */
     void takeOut() {
       for (Use use : uses) {
         use.queueNode.remove(use.pair, use.amount);
@@ -168,6 +223,18 @@ final class QueueMoment {
     return known;
   }
 
+  /** The queue of which something is kept. */
+  ClusterQueueCache keptQueue() {
+    return keptQueue;
+  }
+
+  /** Whether anything that is kept then begins at that time. */
+  boolean isStart() {
+    return kept.stream()
+        .flatMap(each -> each.occurrences().stream())
+        .anyMatch(occurrence -> Instants.micros(occurrence.start()) == times.at());
+  }
+
   /** The time that is meant. */
   long at() {
     return times.at();
@@ -176,12 +243,31 @@ final class QueueMoment {
   /** Records that the cycle has admitted a head, which is one of the admissions now. */
   void admitted(Run run) {
     usedByUsers.clear();
-    if (runs != null && run.queue().node().root() == keptQueue.node().root()) {
-      runs.add(run);
+    if (run.queue().node().root() == keptQueue.node().root()) {
+      if (runs != null) {
+        runs.add(run);
+      }
       if (endedGone != null && isOver(run)) {
         endedGone.add(run);
       }
     }
+  }
+
+  /** Takes over what those use that are over by then, whoever asks, without admissions. */
+  void gone(Gone ofHolders) {
+    admissions.forEach(run -> addIfOver(ofHolders, run));
+    endedGone = ofHolders;
+  }
+
+  private void addIfOver(Gone gone, Run run) {
+    if (run.queue().node().root() == keptQueue.node().root() && isOver(run)) {
+      gone.add(run);
+    }
+  }
+
+  /** Whether the queue may preempt anybody, so that some runs are over only because of that. */
+  boolean mayPreempt() {
+    return mayPreemptOwn || mayReclaim;
   }
 
   /** The runs that are over by then: they have ended, are being evicted, or will be. */

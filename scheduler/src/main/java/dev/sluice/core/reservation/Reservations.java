@@ -37,6 +37,7 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.function.IntPredicate;
 import java.util.function.Predicate;
+import java.util.function.ToLongFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -95,7 +96,11 @@ public final class Reservations {
       @Nullable TopologyUsage topologyUsage,
       Set<String> targets) {}
 
+  /** What a head is in the way of. */
+  private record Conflict(ReservedCapacity reserved, Occurrence occurrence) {}
+
   private final Lookup lookup;
+  private final ToLongFunction<String> longestByUid;
 
   /** The heads that this cycle has admitted, which aren't holders yet. */
   private final List<QueueMoment.Run> admissions = new ArrayList<>();
@@ -108,6 +113,9 @@ public final class Reservations {
 
   /** What this cycle has asked about; between cycles holders change. */
   private final Map<QueueTime, QueueMoment> moments = new HashMap<>();
+
+  /** What is used by runs that are over at a time, by the root of their tree. */
+  private final Map<QuotaNode, Map<QueueTime, EndedRuns>> endedRuns = new HashMap<>();
 
   /** What may concern Workloads of a tree, by its root; found out when somebody asks. */
   private final Map<QuotaNode, List<ReservedCapacity>> byTree = new HashMap<>();
@@ -128,6 +136,7 @@ public final class Reservations {
   /** Creates reservations of an engine; there are none yet. */
   public Reservations(Lookup lookup) {
     this.lookup = lookup;
+    this.longestByUid = lookup::longest;
   }
 
   /** Whether there is none. */
@@ -152,6 +161,7 @@ public final class Reservations {
 
   private void forget() {
     byTree.clear();
+    endedRuns.clear();
     knownRequests.clear();
     texts.clear();
   }
@@ -263,7 +273,7 @@ public final class Reservations {
 
   /** How long a Workload has its quota at most, in microseconds; {@link #NEVER}. */
   public long longest(QueuedWorkload workload) {
-    return lookup.longest(workload.id().uid());
+    return workload.longest(bounds, longestByUid);
   }
 
   /**
@@ -271,7 +281,7 @@ public final class Reservations {
    * the start of anything that is kept: it may be in the way of that now, and wasn't before.
    */
   public boolean reachesAnother(QueuedWorkload workload, ClusterQueueCache queue, Instant since) {
-    long longest = lookup.longest(workload.id().uid());
+    long longest = longest(workload);
     if (longest == NEVER) {
       return false;
     }
@@ -303,6 +313,7 @@ public final class Reservations {
   }
 
   private void findNext() {
+    endedRuns.clear();
     next = Instant.MAX;
     for (ReservedCapacity each : all) {
       for (Occurrence occurrence : each.occurrences()) {
@@ -319,11 +330,38 @@ public final class Reservations {
   public void boundChanged() {
     released |= !all.isEmpty();
     bounds++;
+    endedRuns.clear();
   }
 
   /** Records that a Workload left its queue, or came to it: what is lent may be more. */
   public void demandChanged() {
     released |= all.stream().anyMatch(ReservedCapacity::lend);
+  }
+
+  /** Records that a Workload has quota of a queue. */
+  public void holds(ClusterQueueCache queue, QuotaHolder holder) {
+    if (!endedRuns.isEmpty()) {
+      endedRuns
+          .getOrDefault(queue.node().root(), Map.of())
+          .values()
+          .forEach(ended -> ended.holds(queue, holder));
+    }
+  }
+
+  /**
+   * Records that a Workload has its quota no longer.
+   *
+   * @param queue null if the queue was deleted
+   */
+  public void releases(@Nullable ClusterQueueCache queue, QuotaHolder holder) {
+    if (queue == null) {
+      endedRuns.clear();
+    } else if (!endedRuns.isEmpty()) {
+      endedRuns
+          .getOrDefault(queue.node().root(), Map.of())
+          .values()
+          .removeIf(ended -> !ended.releases(queue, holder));
+    }
   }
 
   /** Records that the cycle admits a head. */
@@ -431,12 +469,12 @@ public final class Reservations {
           .computeIfAbsent(lookup.pair(each.pair()).flavor(), any -> new ArrayList<>(2))
           .add(each);
     }
-    Set<String> kept = new HashSet<>();
+    Set<String> kept = new HashSet<>(2);
     byFlavor.forEach(
         (flavor, usage) -> {
           TopologyUsage topologyUsage =
               lookup.hasPlaces(flavor) ? assignment.places().usage() : null;
-          if (refusal(new Candidate(workload, queue, usage, topologyUsage, targets)).isPresent()) {
+          if (conflict(new Candidate(workload, queue, usage, topologyUsage, targets)) != null) {
             kept.add(flavor);
           }
         });
@@ -480,14 +518,23 @@ public final class Reservations {
     if (!mayHold(candidate.workload(), candidate.queue())) {
       return Optional.empty();
     }
+    Conflict conflict = conflict(candidate);
+    return conflict == null
+        ? Optional.empty()
+        : Optional.of(
+            held(conflict.reserved, conflict.occurrence, end(candidate.workload())));
+  }
+
+  /** What a head is in the way of first; null if there is nothing. */
+  private @Nullable Conflict conflict(Candidate candidate) {
     for (ReservedCapacity each : near(candidate.queue())) {
-      Optional<Occurrence> conflict =
+      Optional<Occurrence> occurrence =
           uses(candidate, each) ? conflict(candidate, each) : Optional.empty();
-      if (conflict.isPresent()) {
-        return Optional.of(held(each, conflict.get(), end(candidate.workload())));
+      if (occurrence.isPresent()) {
+        return new Conflict(each, occurrence.get());
       }
     }
-    return Optional.empty();
+    return null;
   }
 
   /** The first time at which a head would be in the way; empty if there is none. */
@@ -509,7 +556,7 @@ public final class Reservations {
 
   /** Until when a Workload runs at most if it starts now, in microseconds since the epoch. */
   long end(QueuedWorkload workload) {
-    return after(micros(now), lookup.longest(workload.id().uid()));
+    return after(micros(now), longest(workload));
   }
 
   /** Whether a head would use capacity of a kind that isn't kept for it at some time. */
@@ -591,25 +638,67 @@ public final class Reservations {
         candidate.targets().isEmpty()
             ? moment.gone()
             : moment.gone(holder -> candidate.targets().contains(holder.id().uid()));
-    gone.takeOut();
     boolean takes = false;
     for (PairAmount each : candidate.usage()) {
-      if (each.amount() > 0 && share(ofQueue.shares(), each.pair()) > 0) {
+      if (!takes && each.amount() > 0 && share(ofQueue.shares(), each.pair()) > 0) {
         long needed =
             moment.needed(
                 each.pair(),
                 reserved -> isUser(candidate.workload(), candidate.queue(), reserved),
                 mayBorrow);
-        takes |= moment.takes(candidate.queue(), each, needed);
+        gone.takeOut(each.pair());
+        takes = moment.takes(candidate.queue(), each, needed);
+        gone.giveBack(each.pair());
       }
     }
-    gone.giveBack();
     return takes;
   }
 
   /** The queue at a time, with what is kept then. */
   QueueMoment moment(ClusterQueueCache keptQueue, long at) {
-    return moments.computeIfAbsent(new QueueTime(keptQueue, at), any -> moment(keptQueue, at, at));
+    return moments.computeIfAbsent(
+        new QueueTime(keptQueue, at),
+        any -> {
+          QueueMoment moment = moment(keptQueue, at, at);
+          if (isRemembered(moment)) {
+            moment.gone(endedRuns(keptQueue, at).gone());
+          }
+          return moment;
+        });
+  }
+
+  /**
+   * Whether it depends on nothing but the holders which of them are over at a moment that is asked
+   * about again and again.
+   */
+  private boolean isRemembered(QueueMoment moment) {
+    return evictions.isEmpty()
+        && !moment.mayPreempt()
+        && (!isLater(moment.at()) || moment.isStart());
+  }
+
+  /** What those use who are over at a time: at present those that are being evicted. */
+  private EndedRuns endedRuns(ClusterQueueCache keptQueue, long at) {
+    boolean later = isLater(at);
+    QuotaNode rootNode = keptQueue.node().root();
+    return endedRuns
+        .computeIfAbsent(rootNode, any -> new HashMap<>())
+        .computeIfAbsent(
+            new QueueTime(keptQueue, later ? at : NEVER),
+            any -> {
+              EndedRuns ended =
+                  new EndedRuns(
+                      holder -> holder.evicted() || (later && isOver(holder, at)));
+              for (ClusterQueueCache queue : lookup.queuesBelow(rootNode)) {
+                queue.holders().forEach(holder -> ended.holds(queue, holder));
+              }
+              return ended;
+            });
+  }
+
+  /** Whether a holder has reached its bound at a time to come. */
+  private boolean isOver(QuotaHolder holder, long at) {
+    return after(holder.reservedAtMicros(), holder.longest(bounds, longestByUid)) <= at;
   }
 
   /** The queue at a time, with what is kept at another. */
