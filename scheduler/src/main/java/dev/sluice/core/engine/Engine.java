@@ -38,6 +38,7 @@ import dev.sluice.core.waiting.WaitingExport;
 import dev.sluice.core.waiting.WaitingWorkloads;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
@@ -271,9 +272,9 @@ public final class Engine {
     }
 
     @Override
-    public Optional<HeldBack> heldBack(List<QueueHead> heads) {
+    public Optional<HeldBack> heldBack(Collection<QuotaNode> roots) {
       Reservations kept = reservations.reservations();
-      return kept.isEmpty() ? Optional.empty() : Optional.of(kept.heldRequests(heads));
+      return kept.isEmpty() ? Optional.empty() : Optional.of(kept.heldRequests(roots));
     }
 
     @Override

@@ -146,6 +146,7 @@ public final class PendingQueue {
     for (PendingQueueExport.HeldExport hold : exported.held()) {
       QueuedWorkload item = members.get(hold.ofClass()).get(hold.member());
       held.add(item);
+      item.setHeld(true);
       item.held(exported.explanation(hold.reason()));
       counts.add(item.localQueue(), 0, 1);
     }
@@ -319,7 +320,9 @@ public final class PendingQueue {
   /** Removes a Workload, active, inadmissible or held. */
   public void remove(QueuedWorkload item) {
     activateSkipped();
-    if (held.remove(item)) {
+    if (item.isHeld()) {
+      held.remove(item);
+      item.setHeld(false);
       counts.add(item.localQueue(), 0, -1);
       item.equivalenceClass().held(-1);
     } else {
@@ -478,24 +481,27 @@ public final class PendingQueue {
   /** Holds one Workload, for a reason of its own; null if there is nothing to report. */
   public void hold(QueuedWorkload item, @Nullable Explanation reason) {
     activateSkipped();
-    if (!held.contains(item)) {
+    if (!item.isHeld()) {
       extract(item);
       held.add(item);
+      item.setHeld(true);
       item.equivalenceClass().held(1);
       counts.add(item.localQueue(), 0, 1);
     }
     item.held(reason);
   }
 
-  /** Whether a Workload is held. */
+  /** Whether a Workload of this queue is held. */
   public boolean isHeld(QueuedWorkload item) {
-    return held.contains(item);
+    return item.isHeld();
   }
 
   /** Returns a held Workload to its class. */
   public void release(QueuedWorkload item) {
     activateSkipped();
-    if (held.remove(item)) {
+    if (item.isHeld()) {
+      held.remove(item);
+      item.setHeld(false);
       counts.add(item.localQueue(), 0, -1);
       item.equivalenceClass().held(-1);
       item.held(null);

@@ -49,6 +49,7 @@ public final class QueuedWorkload extends IndexedHeap.Entry {
   private final boolean gated;
   private final boolean evictable;
   private final PreemptionHistory history;
+  private boolean held;
   private @Nullable Explanation heldFor;
   private @Nullable Explanation reportedAs;
   private @Nullable FlavorProgress flavorProgress;
@@ -208,6 +209,16 @@ public final class QueuedWorkload extends IndexedHeap.Entry {
     long since =
         Math.max(queuedAtMicros, history.since().map(Instants::micros).orElse(Long.MIN_VALUE));
     return PreemptionProtection.after(since, delay.get());
+  }
+
+  /** Whether its queue holds it. */
+  boolean isHeld() {
+    return held;
+  }
+
+  /** Records whether its queue holds it. */
+  void setHeld(boolean isHeld) {
+    held = isHeld;
   }
 
   /** The reason of its own for which the Workload is held; null if there is none. */

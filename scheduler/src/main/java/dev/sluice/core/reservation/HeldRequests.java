@@ -8,22 +8,19 @@ import dev.sluice.core.model.ResourceGroup;
 import dev.sluice.core.model.SchedulerEvent.ReservedCapacity;
 import dev.sluice.core.model.SchedulerEvent.ReservedCapacity.Occurrence;
 import dev.sluice.core.model.SchedulerEvent.ReservedCapacity.Scope;
-import dev.sluice.core.model.SchedulerEvent.ReservedCapacity.Share;
 import dev.sluice.core.queue.ClusterQueueCache;
 import dev.sluice.core.queue.EquivalenceClass;
 import dev.sluice.core.queue.QueuedWorkload;
-import dev.sluice.core.queue.QuotaHolder;
 import dev.sluice.core.quota.QuotaNode;
 import dev.sluice.core.scheduling.flavor.Assignment.PairAmount;
 import dev.sluice.core.waiting.HeldBack;
-import dev.sluice.core.waiting.QueueHead;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.HashMap;
 import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
-import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -35,83 +32,27 @@ final class HeldRequests implements HeldBack {
 
   /** What a pod set would get at least of one flavor of a resource group. */
   private static final class Option {
-    private final ClusterQueueCache queue;
     private final String flavor;
     private final List<PairAmount> usage;
 
-    /** What is kept of it, the first one first: runs that last longer than until then disturb. */
-    private final List<Block> blocks = new ArrayList<>(2);
-
-    private Option(ClusterQueueCache queue, String flavor, List<PairAmount> usage) {
-      this.queue = queue;
+    private Option(String flavor, List<PairAmount> usage) {
       this.flavor = flavor;
       this.usage = usage;
     }
-
-    /** When the first thing begins that is kept of it; {@link Reservations#NEVER} if nothing is. */
-    private long blockedFrom(QueuedWorkload workload) {
-      long from = Reservations.NEVER;
-      for (Block block : blocks) {
-        if (block.at < from && !Reservations.isUser(workload, queue, block.reserved)) {
-          from = block.at;
-        }
-      }
-      return from;
-    }
-
-    private @Nullable Block blockOf(QueuedWorkload workload, long end) {
-      for (Block block : blocks) {
-        if (block.at < end && !Reservations.isUser(workload, queue, block.reserved)) {
-          return block;
-        }
-      }
-      return null;
-    }
   }
-
-  private record Block(ReservedCapacity reserved, long at) {}
 
   /** The choices that each member of a class has to make: one option of each. */
   private static final class Choices {
-    private final List<List<Option>> all;
+    private final Option[][] all;
 
-    /** Of which LocalQueue the last one was that asked, and what it was told. */
+    /** In which look who asked last, of which LocalQueue, and what was told. */
+    private long look;
+
     private @Nullable LocalQueueId localQueue;
-
     private long heldFrom;
 
-    private Choices(List<List<Option>> all) {
+    private Choices(Option[][] all) {
       this.all = all;
-    }
-
-    /** Forgets what was kept, and adds all options to a list. */
-    private void begin(List<Option> options) {
-      localQueue = null;
-      for (List<Option> choice : all) {
-        for (Option option : choice) {
-          option.blocks.clear();
-          options.add(option);
-        }
-      }
-    }
-
-    /**
-     * The latest end of a run that isn't in the way; {@link Reservations#NEVER} if none is. Members
-     * of a LocalQueue are users of the same.
-     */
-    private long heldFrom(QueuedWorkload workload) {
-      if (!workload.localQueue().equals(localQueue)) {
-        localQueue = workload.localQueue();
-        heldFrom = Reservations.NEVER;
-        for (List<Option> choice : all) {
-          long last = Long.MIN_VALUE;
-          for (Option option : choice) {
-            last = Math.max(last, option.blockedFrom(workload));
-          }
-          heldFrom = Math.min(heldFrom, last);
-        }
-      }
-      return heldFrom;
     }
   }
 
@@ -120,32 +61,40 @@ final class HeldRequests implements HeldBack {
    * few amounts of many are tried.
    */
   private static final class TakenFrom {
+    private final int pair;
+
     /** How much has to be left. */
     private final long needed;
 
     private long least = Long.MAX_VALUE;
     private long less;
 
-    private TakenFrom(long needed) {
+    private TakenFrom(int pair, long needed) {
+      this.pair = pair;
       this.needed = needed;
-    }
-
-    private boolean takes(long amount, BooleanSupplier isTaken) {
-      if (amount > less && amount < least) {
-        if (isTaken.getAsBoolean()) {
-          least = amount;
-        } else {
-          less = amount;
-        }
-      }
-      return amount >= least;
     }
   }
 
+  /**
+   * Something that is kept, which one of a queue may be in the way of: runs that last longer than
+   * until then disturb.
+   *
+   * @param moment the queue of which it is kept, at that time; null if it is kept of flavors
+   * @param takenFrom the pairs that are kept of that queue
+   */
+  private record Block(
+      ReservedCapacity reserved,
+      long at,
+      @Nullable QueueMoment moment,
+      List<TakenFrom> takenFrom) {}
+
   private final Reservations reservations;
   private final Reservations.Lookup lookup;
+  private final Known known;
+  private final long look;
 
-  private final Map<EquivalenceClass, Choices> choices = new IdentityHashMap<>();
+  /** What those of a queue may be in the way of, the first thing that is kept first. */
+  private final Map<ClusterQueueCache, List<Block>> blocks = new HashMap<>();
 
   /**
    * The choices of classes, without what is kept of them: as long as nobody declares anything else
@@ -154,6 +103,7 @@ final class HeldRequests implements HeldBack {
   static final class Known {
     private static final int MOST = 100_000;
     private final Map<EquivalenceClass, Choices> choices = new IdentityHashMap<>();
+    private long looks;
 
     void clear() {
       choices.clear();
@@ -161,62 +111,151 @@ final class HeldRequests implements HeldBack {
   }
 
   /**
-   * Works it out.
+   * Works it out as far as that depends on who waits.
    *
-   * @param known what was found out of their classes before
-   * @param heads Workloads that wait; each stands for those of its class and LocalQueue
+   * @param known what was found out of classes before
+   * @param roots the roots of the trees of those that will be asked about
    */
   HeldRequests(
-      Reservations reservations, Reservations.Lookup lookup, Known known, List<QueueHead> heads) {
+      Reservations reservations,
+      Reservations.Lookup lookup,
+      Known known,
+      Collection<QuotaNode> roots) {
     this.reservations = reservations;
     this.lookup = lookup;
-    if (known.choices.size() > Math.max(Known.MOST, 2 * heads.size())) {
+    this.known = known;
+    this.look = ++known.looks;
+    if (known.choices.size() > Known.MOST) {
       known.clear();
     }
-    Map<QuotaNode, List<Option>> byTree = new HashMap<>();
-    for (QueueHead head : heads) {
-      ClusterQueueCache queue = head.queue();
-      EquivalenceClass equivalenceClass = head.item().equivalenceClass();
-      Choices ofClass =
-          known.choices.computeIfAbsent(
-              equivalenceClass, any -> new Choices(choices(equivalenceClass, queue)));
-      if (choices.put(equivalenceClass, ofClass) == null) {
-        ofClass.begin(byTree.computeIfAbsent(queue.node().root(), any -> new ArrayList<>()));
+    for (QuotaNode rootNode : roots) {
+      if (reservations.lends(rootNode)) {
+        lookup.queuesBelow(rootNode).forEach(this::blocksOf);
       }
     }
-    byTree.forEach(this::block);
+  }
+
+  private List<Block> blocksOf(ClusterQueueCache queue) {
+    return blocks.computeIfAbsent(queue, this::findBlocks);
+  }
+
+  private List<Block> findBlocks(ClusterQueueCache queue) {
+    List<Block> found = new ArrayList<>();
+    for (ReservedCapacity each : reservations.near(queue.node().root())) {
+      for (Occurrence occurrence : each.occurrences()) {
+        long at = reservations.from(occurrence);
+        Block block = at == Reservations.NEVER ? null : blockOf(queue, each, at);
+        if (block != null) {
+          found.add(block);
+        }
+      }
+    }
+    return found;
+  }
+
+  private @Nullable Block blockOf(ClusterQueueCache queue, ReservedCapacity reserved, long at) {
+    return switch (reserved.scope()) {
+      case Scope.OfFlavors _ ->
+          leaves(queue, queue, at) ? null : new Block(reserved, at, null, List.of());
+      case Scope.OfQueue(var name, var shares) -> {
+        ClusterQueueCache keptQueue = lookup.queue(name);
+        if (keptQueue == null || leaves(keptQueue, queue, at)) {
+          yield null;
+        }
+        QueueMoment moment = reservations.moment(keptQueue, at);
+        List<TakenFrom> takenFrom = new ArrayList<>(1);
+        for (int pair : queue.pairs()) {
+          if (QueueMoment.share(shares, lookup.pair(pair)) > 0) {
+            takenFrom.add(
+                new TakenFrom(
+                    pair,
+                    moment.needed(pair, other -> other != reserved, moment.mayTakeBack(queue))));
+          }
+        }
+        yield takenFrom.isEmpty() ? null : new Block(reserved, at, moment, takenFrom);
+      }
+      // Whether it gets places on these nodes is known only when it is placed.
+      case Scope.OfNodes _ -> null;
+    };
+  }
+
+  /** Whether it makes room for what is kept when that begins. */
+  private boolean leaves(ClusterQueueCache keptQueue, ClusterQueueCache queue, long at) {
+    return reservations.isLater(at) && QueueMoment.allowsPreemption(keptQueue, queue);
   }
 
   @Override
-  public long longest(QueuedWorkload workload) {
-    Choices known = choices.get(workload.equivalenceClass());
-    long from = known == null ? Reservations.NEVER : known.heldFrom(workload);
+  public long longest(ClusterQueueCache queue, QueuedWorkload workload) {
+    long from = heldFrom(queue, workload);
     return from == Reservations.NEVER || from == Long.MIN_VALUE
         ? from
         : from - reservations.present();
   }
 
   @Override
-  public boolean isHeldBack(QueuedWorkload workload) {
-    Choices known = choices.get(workload.equivalenceClass());
-    long from = known == null ? Reservations.NEVER : known.heldFrom(workload);
+  public boolean isHeldBack(ClusterQueueCache queue, QueuedWorkload workload) {
+    long from = heldFrom(queue, workload);
     return from != Reservations.NEVER && from < reservations.end(workload);
   }
 
+  private Choices choicesOf(ClusterQueueCache queue, QueuedWorkload workload) {
+    EquivalenceClass equivalenceClass = workload.equivalenceClass();
+    Choices choices = known.choices.get(equivalenceClass);
+    if (choices == null) {
+      choices = new Choices(choices(equivalenceClass, queue));
+      known.choices.put(equivalenceClass, choices);
+    }
+    return choices;
+  }
+
+  /**
+   * The latest end of a run that isn't in the way; {@link Reservations#NEVER} if none is. Members
+   * of a LocalQueue are users of the same.
+   */
+  private long heldFrom(ClusterQueueCache queue, QueuedWorkload workload) {
+    Choices choices = choicesOf(queue, workload);
+    if (choices.look != look || !workload.localQueue().equals(choices.localQueue)) {
+      choices.look = look;
+      choices.localQueue = workload.localQueue();
+      long first = Reservations.NEVER;
+      for (Option[] choice : choices.all) {
+        long last = Long.MIN_VALUE;
+        for (Option option : choice) {
+          last = Math.max(last, blockedFrom(queue, option, workload));
+        }
+        first = Math.min(first, last);
+      }
+      choices.heldFrom = first;
+    }
+    return choices.heldFrom;
+  }
+
+  /** When the first thing begins that is kept of it; {@link Reservations#NEVER} if nothing is. */
+  private long blockedFrom(ClusterQueueCache queue, Option option, QueuedWorkload workload) {
+    long from = Reservations.NEVER;
+    for (Block block : blocksOf(queue)) {
+      if (block.at < from
+          && !Reservations.isUser(workload, queue, block.reserved)
+          && blocks(queue, option, block)) {
+        from = block.at;
+      }
+    }
+    return from;
+  }
+
   @Override
-  public Explanation explanation(QueuedWorkload workload) {
-    Block block = Objects.requireNonNull(blockOf(workload));
+  public Explanation explanation(ClusterQueueCache queue, QueuedWorkload workload) {
+    Block block = Objects.requireNonNull(blockOf(queue, workload));
     return reservations.held(block.reserved, block.at, reservations.end(workload));
   }
 
   /** What is in the way of a choice of which no option is left; null if each has one. */
-  private @Nullable Block blockOf(QueuedWorkload workload) {
-    Choices known = Objects.requireNonNull(choices.get(workload.equivalenceClass()));
+  private @Nullable Block blockOf(ClusterQueueCache queue, QueuedWorkload workload) {
     long end = reservations.end(workload);
-    for (List<Option> choice : known.all) {
+    for (Option[] choice : choicesOf(queue, workload).all) {
       Block first = null;
       for (Option option : choice) {
-        Block block = option.blockOf(workload, end);
+        Block block = blockOf(queue, option, workload, end);
         if (block == null) {
           first = null;
           break;
@@ -230,11 +269,23 @@ final class HeldRequests implements HeldBack {
     return null;
   }
 
-  private List<List<Option>> choices(EquivalenceClass equivalenceClass, ClusterQueueCache queue) {
-    List<List<Option>> all = new ArrayList<>();
+  private @Nullable Block blockOf(
+      ClusterQueueCache queue, Option option, QueuedWorkload workload, long end) {
+    for (Block block : blocksOf(queue)) {
+      if (block.at < end
+          && !Reservations.isUser(workload, queue, block.reserved)
+          && blocks(queue, option, block)) {
+        return block;
+      }
+    }
+    return null;
+  }
+
+  private Option[][] choices(EquivalenceClass equivalenceClass, ClusterQueueCache queue) {
+    List<Option[]> all = new ArrayList<>();
     // A slice is charged for what it has more than the slice before it.
     if (equivalenceClass.shape().slice().isPresent() || !reservations.isNear(queue.node().root())) {
-      return all;
+      return new Option[0][];
     }
     for (PodSetRequest podSet : equivalenceClass.shape().podSets()) {
       int count = podSet.minCount() > 0 ? podSet.minCount() : podSet.count();
@@ -253,104 +304,49 @@ final class HeldRequests implements HeldBack {
                               ResourceAmounts.multiply(each, count)));
                     }
                   });
-          choice.add(new Option(queue, flavor.flavor(), usage));
+          choice.add(new Option(flavor.flavor(), usage));
         }
         if (choice.stream().noneMatch(option -> option.usage.isEmpty())) {
-          all.add(choice);
+          all.add(choice.toArray(Option[]::new));
         }
       }
     }
-    return all;
+    return all.toArray(Option[][]::new);
   }
 
-  private void block(QuotaNode rootNode, List<Option> options) {
-    for (ReservedCapacity each : reservations.near(rootNode)) {
-      for (Occurrence occurrence : each.occurrences()) {
-        long at = reservations.from(occurrence);
-        if (at != Reservations.NEVER) {
-          block(each, at, options);
+  private static boolean blocks(ClusterQueueCache queue, Option option, Block block) {
+    QueueMoment moment = block.moment;
+    if (moment == null) {
+      return block.reserved.scope() instanceof Scope.OfFlavors(var flavors)
+          && flavors.contains(option.flavor);
+    }
+    for (int i = 0; i < option.usage.size(); i++) {
+      PairAmount each = option.usage.get(i);
+      for (int j = 0; j < block.takenFrom.size(); j++) {
+        TakenFrom takenFrom = block.takenFrom.get(j);
+        if (takenFrom.pair == each.pair() && takes(queue, each, moment, takenFrom)) {
+          return true;
         }
       }
     }
+    return false;
   }
 
-  private void block(ReservedCapacity reserved, long at, List<Option> options) {
-    switch (reserved.scope()) {
-      case Scope.OfFlavors(var flavors) ->
-          options.stream()
-              .filter(option -> flavors.contains(option.flavor))
-              .filter(option -> !leaves(option.queue, option.queue, at))
-              .forEach(option -> option.blocks.add(new Block(reserved, at)));
-      case Scope.OfQueue(var name, var shares) -> {
-        ClusterQueueCache keptQueue = lookup.queue(name);
-        if (keptQueue != null) {
-          QueueMoment moment = reservations.moment(keptQueue, at);
-          blockBeside(reserved, shares, moment, false, options);
-          blockBeside(reserved, shares, moment, true, options);
-        }
+  private static boolean takes(
+      ClusterQueueCache queue, PairAmount pairAmount, QueueMoment moment, TakenFrom takenFrom) {
+    long amount = pairAmount.amount();
+    if (amount > takenFrom.less && amount < takenFrom.least) {
+      boolean preempting = queue.mayPreempt();
+      QueueMoment.Gone gone = preempting ? moment.goneWithEvictable() : moment.gone();
+      gone.takeOut(takenFrom.pair);
+      if (moment.takes(queue, pairAmount, takenFrom.needed)
+          || (!preempting && moment.lacks(queue, pairAmount, takenFrom.needed))) {
+        takenFrom.least = amount;
+      } else {
+        takenFrom.less = amount;
       }
-      case Scope.OfNodes _ -> {
-        // Whether it gets places on these nodes is known only when it is placed.
-      }
+      gone.giveBack(takenFrom.pair);
     }
-  }
-
-  /** Whether it makes room for what is kept when that begins. */
-  private boolean leaves(ClusterQueueCache keptQueue, ClusterQueueCache queue, long at) {
-    return reservations.isLater(at) && QueueMoment.allowsPreemption(keptQueue, queue);
-  }
-
-  private void blockBeside(
-      ReservedCapacity reserved,
-      List<Share> shares,
-      QueueMoment moment,
-      boolean preempting,
-      List<Option> options) {
-    QueueMoment.Gone gone = null;
-    Map<Integer, TakenFrom> taken = new HashMap<>(2);
-    ClusterQueueCache queue = null;
-    boolean counts = false;
-    for (Option option : options) {
-      if (option.queue != queue) {
-        // Those of a queue stand together.
-        queue = option.queue;
-        taken.clear();
-        counts =
-            queue.mayPreempt() == preempting && !leaves(moment.keptQueue(), queue, moment.at());
-      }
-      if (!counts) {
-        continue;
-      }
-      if (gone == null) {
-        gone = preempting ? moment.gone(QuotaHolder::evictable) : moment.gone();
-        gone.takeOut();
-      }
-      for (PairAmount each : option.usage) {
-        if (QueueMoment.share(shares, lookup.pair(each.pair())) > 0) {
-          TakenFrom takenFrom =
-              taken.computeIfAbsent(
-                  each.pair(),
-                  pair ->
-                      new TakenFrom(
-                          moment.needed(
-                              pair,
-                              other -> other != reserved,
-                              moment.mayTakeBack(option.queue))));
-          boolean takes =
-              takenFrom.takes(
-                  each.amount(),
-                  () ->
-                      moment.takes(option.queue, each, takenFrom.needed)
-                          || (!preempting && moment.lacks(option.queue, each, takenFrom.needed)));
-          if (takes) {
-            option.blocks.add(new Block(reserved, moment.at()));
-            break;
-          }
-        }
-      }
-    }
-    if (gone != null) {
-      gone.giveBack();
-    }
+    return amount >= takenFrom.least;
   }
 }

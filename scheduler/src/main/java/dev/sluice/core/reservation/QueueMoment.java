@@ -26,6 +26,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.function.Predicate;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /** What is kept of a queue's quota at a time, who is there then, and what is free. */
@@ -174,6 +175,12 @@ final class QueueMoment {
   /** Those that are over by then, whoever asks; null until somebody does. */
   private @Nullable Gone endedGone;
 
+  /** Tells those of holders alone; null if nobody remembers them. */
+  private @Nullable Supplier<Gone> goneHolders;
+
+  /** The same, and all that can be evicted; null until somebody asks. */
+  private @Nullable Gone evictableGone;
+
   /** By pair: what users of each that is kept have then. */
   private final Map<Integer, long[]> usedByUsers = new HashMap<>(2);
 
@@ -243,6 +250,7 @@ final class QueueMoment {
   /** Records that the cycle has admitted a head, which is one of the admissions now. */
   void admitted(Run run) {
     usedByUsers.clear();
+    evictableGone = null;
     if (run.queue().node().root() == keptQueue.node().root()) {
       if (runs != null) {
         runs.add(run);
@@ -253,16 +261,9 @@ final class QueueMoment {
     }
   }
 
-  /** Takes over what those use that are over by then, whoever asks, without admissions. */
-  void gone(Gone ofHolders) {
-    admissions.forEach(run -> addIfOver(ofHolders, run));
-    endedGone = ofHolders;
-  }
-
-  private void addIfOver(Gone gone, Run run) {
-    if (run.queue().node().root() == keptQueue.node().root() && isOver(run)) {
-      gone.add(run);
-    }
+  /** Lets what holders use that are over by then, whoever asks, be told by somebody. */
+  void goneHolders(Supplier<Gone> remembered) {
+    goneHolders = remembered;
   }
 
   /** Whether the queue may preempt anybody, so that some runs are over only because of that. */
@@ -274,8 +275,26 @@ final class QueueMoment {
   Gone gone() {
     Gone known = endedGone;
     if (known == null) {
-      known = gone(none -> false);
+      Supplier<Gone> remembered = goneHolders;
+      known = remembered == null ? gone(none -> false) : remembered.get();
+      if (remembered != null) {
+        for (Run run : admissions) {
+          if (run.queue().node().root() == keptQueue.node().root() && isOver(run)) {
+            known.add(run);
+          }
+        }
+      }
       endedGone = known;
+    }
+    return known;
+  }
+
+  /** The same, with all that can be evicted. */
+  Gone goneWithEvictable() {
+    Gone known = evictableGone;
+    if (known == null) {
+      known = gone(QuotaHolder::evictable);
+      evictableGone = known;
     }
     return known;
   }

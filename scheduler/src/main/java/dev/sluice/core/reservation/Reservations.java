@@ -19,7 +19,6 @@ import dev.sluice.core.scheduling.flavor.Assignment;
 import dev.sluice.core.scheduling.flavor.Assignment.PairAmount;
 import dev.sluice.core.topology.TopologyUsage;
 import dev.sluice.core.waiting.HeldBack;
-import dev.sluice.core.waiting.QueueHead;
 import java.math.BigDecimal;
 import java.time.Duration;
 import java.time.Instant;
@@ -253,12 +252,12 @@ public final class Reservations {
   }
 
   /**
-   * Which of some held Workloads would be in the way of what is kept whatever they get.
+   * Which held Workloads would be in the way of what is kept whatever they get.
    *
-   * @param heads Workloads that wait; each stands for those of its class and LocalQueue
+   * @param roots the roots of their trees
    */
-  public HeldBack heldRequests(List<QueueHead> heads) {
-    return new HeldRequests(this, lookup, knownRequests, heads);
+  public HeldBack heldRequests(Collection<QuotaNode> roots) {
+    return new HeldRequests(this, lookup, knownRequests, roots);
   }
 
   /** Whether what is kept in the tree with this root depends on who waits there. */
@@ -521,8 +520,7 @@ public final class Reservations {
     Conflict conflict = conflict(candidate);
     return conflict == null
         ? Optional.empty()
-        : Optional.of(
-            held(conflict.reserved, conflict.occurrence, end(candidate.workload())));
+        : Optional.of(held(conflict.reserved, conflict.occurrence, end(candidate.workload())));
   }
 
   /** What a head is in the way of first; null if there is nothing. */
@@ -661,7 +659,7 @@ public final class Reservations {
         any -> {
           QueueMoment moment = moment(keptQueue, at, at);
           if (isRemembered(moment)) {
-            moment.gone(endedRuns(keptQueue, at).gone());
+            moment.goneHolders(() -> endedRuns(keptQueue, at).gone());
           }
           return moment;
         });
@@ -687,8 +685,7 @@ public final class Reservations {
             new QueueTime(keptQueue, later ? at : NEVER),
             any -> {
               EndedRuns ended =
-                  new EndedRuns(
-                      holder -> holder.evicted() || (later && isOver(holder, at)));
+                  new EndedRuns(holder -> holder.evicted() || (later && isOver(holder, at)));
               for (ClusterQueueCache queue : lookup.queuesBelow(rootNode)) {
                 queue.holders().forEach(holder -> ended.holds(queue, holder));
               }

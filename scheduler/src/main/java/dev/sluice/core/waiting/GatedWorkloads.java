@@ -372,44 +372,30 @@ final class GatedWorkloads {
     }
     looking = true;
     returned.entrySet().removeIf(each -> each.getValue().pending().isHeld(each.getKey()));
-    Optional<HeldBack> heldBack = context.heldBack(asked());
+    for (QuotaNode rootNode : open) {
+      Tree tree = trees.get(rootNode);
+      if (tree != null) {
+        tree.queues.values().forEach(groups -> groups.values().removeIf(Group::isEmpty));
+      }
+    }
+    Set<QuotaNode> roots = new LinkedHashSet<>(open);
+    returned.values().forEach(queue -> roots.add(queue.node().root()));
+    Optional<HeldBack> heldBack = context.heldBack(roots);
     returned
         .entrySet()
         .removeIf(
             each ->
                 heldBack.isEmpty() || holdsAgain(each.getValue(), each.getKey(), heldBack.get()));
-    Iterator<QuotaNode> roots = open.iterator();
-    while (roots.hasNext()) {
-      QuotaNode rootNode = roots.next();
+    Iterator<QuotaNode> openRoots = open.iterator();
+    while (openRoots.hasNext()) {
+      QuotaNode rootNode = openRoots.next();
       Tree tree = trees.get(rootNode);
       if (tree == null || !look(rootNode, tree, heldBack)) {
-        roots.remove();
+        openRoots.remove();
       }
     }
     releases = 0;
     looking = false;
-  }
-
-  /** One of each group that may start, and those that returned. */
-  private List<QueueHead> asked() {
-    List<QueueHead> heads = new ArrayList<>();
-    returned.forEach((workload, queue) -> heads.add(new QueueHead(queue, workload)));
-    for (QuotaNode rootNode : open) {
-      Tree tree = trees.get(rootNode);
-      if (tree != null) {
-        tree.queues.forEach(
-            (queue, groups) -> {
-              groups.values().removeIf(Group::isEmpty);
-              for (Group group : groups.values()) {
-                Gated first = firstHeld(queue, group);
-                if (first != null) {
-                  heads.add(new QueueHead(queue, first.workload));
-                }
-              }
-            });
-      }
-    }
-    return heads;
   }
 
   /** The first one that could start so far, without those that aren't held any more. */
@@ -428,10 +414,10 @@ final class GatedWorkloads {
   }
 
   private boolean holdsAgain(ClusterQueueCache queue, QueuedWorkload workload, HeldBack heldBack) {
-    if (!heldBack.isHeldBack(workload)) {
+    if (!heldBack.isHeldBack(queue, workload)) {
       return false;
     }
-    queue.pending().hold(workload, heldBack.explanation(workload));
+    queue.pending().hold(workload, heldBack.explanation(queue, workload));
     add(queue, workload);
     return true;
   }
@@ -450,7 +436,7 @@ final class GatedWorkloads {
         if (first != null) {
           any = true;
           long mayStart =
-              heldBack.isPresent() ? heldBack.get().longest(first.workload) : Long.MAX_VALUE;
+              heldBack.isPresent() ? heldBack.get().longest(queue, first.workload) : Long.MAX_VALUE;
           group.limit(mayStart);
           if (!firstOnly || !group.onlyReserved) {
             returnAll(queue, group, heldBack.isPresent());

@@ -1,23 +1,24 @@
 package dev.sluice.core.waiting;
 
 import dev.sluice.core.model.Explanation;
+import dev.sluice.core.queue.ClusterQueueCache;
 import dev.sluice.core.queue.QueuedWorkload;
 
 /**
- * Which of some Workloads can't start at a moment, whichever flavors they get, although quota was
- * released in their trees.
+ * Which Workloads of some trees can't start at a moment, whichever flavors they get, although quota
+ * was released in their trees.
  */
 public interface HeldBack {
 
   /**
-   * How long a member of the class and the LocalQueue of a Workload of those may run if it can
-   * start, in microseconds; {@link Long#MAX_VALUE} if that doesn't matter.
+   * How long a member of the class and the LocalQueue of a Workload may run if it can start, in
+   * microseconds; {@link Long#MAX_VALUE} if that doesn't matter.
    */
-  long longest(QueuedWorkload workload);
+  long longest(ClusterQueueCache queue, QueuedWorkload workload);
 
-  /** Whether a Workload of those can't start. */
-  boolean isHeldBack(QueuedWorkload workload);
+  /** Whether a Workload can't start. */
+  boolean isHeldBack(ClusterQueueCache queue, QueuedWorkload workload);
 
   /** Why one can't start for which {@link #isHeldBack} is true. */
-  Explanation explanation(QueuedWorkload workload);
+  Explanation explanation(ClusterQueueCache queue, QueuedWorkload workload);
 }

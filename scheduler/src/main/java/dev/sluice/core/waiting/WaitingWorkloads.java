@@ -10,6 +10,7 @@ import dev.sluice.core.queue.PendingQueue;
 import dev.sluice.core.queue.QueuedWorkload;
 import dev.sluice.core.quota.QuotaNode;
 import java.time.Instant;
+import java.util.Collection;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
@@ -47,9 +48,9 @@ public final class WaitingWorkloads {
      * Tells which Workloads can't start although quota was released; empty if nobody holds any
      * back.
      *
-     * @param heads those of which that is asked
+     * @param roots the roots of the trees of which that is asked
      */
-    Optional<HeldBack> heldBack(List<QueueHead> heads);
+    Optional<HeldBack> heldBack(Collection<QuotaNode> roots);
 
     /**
      * How long a Workload runs at most, in microseconds; {@link Long#MAX_VALUE} without a limit.
