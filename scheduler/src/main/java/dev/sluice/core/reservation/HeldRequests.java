@@ -96,6 +96,11 @@ final class HeldRequests implements HeldBack {
   /** What those of a queue may be in the way of, the first thing that is kept first. */
   private final Map<ClusterQueueCache, List<Block>> blocks = new HashMap<>();
 
+  /** The runs whose use of a pair is out of the quota tree while amounts are tried. */
+  private QueueMoment.@Nullable Gone takenOut;
+
+  private int takenOutPair;
+
   /**
    * The choices of classes, without what is kept of them: as long as nobody declares anything else
    * and the quota trees stay as they are.
@@ -185,16 +190,23 @@ final class HeldRequests implements HeldBack {
   }
 
   @Override
-  public long longest(ClusterQueueCache queue, QueuedWorkload workload) {
-    long from = heldFrom(queue, workload);
-    return from == Reservations.NEVER || from == Long.MIN_VALUE
-        ? from
-        : from - reservations.present();
+  public long[] longest(ClusterQueueCache queue, List<QueuedWorkload> workloads) {
+    long[] longest = new long[workloads.size()];
+    for (int i = 0; i < longest.length; i++) {
+      long from = heldFrom(queue, workloads.get(i));
+      longest[i] =
+          from == Reservations.NEVER || from == Long.MIN_VALUE
+              ? from
+              : from - reservations.present();
+    }
+    giveBack();
+    return longest;
   }
 
   @Override
   public boolean isHeldBack(ClusterQueueCache queue, QueuedWorkload workload) {
     long from = heldFrom(queue, workload);
+    giveBack();
     return from != Reservations.NEVER && from < reservations.end(workload);
   }
 
@@ -246,6 +258,7 @@ final class HeldRequests implements HeldBack {
   @Override
   public Explanation explanation(ClusterQueueCache queue, QueuedWorkload workload) {
     Block block = Objects.requireNonNull(blockOf(queue, workload));
+    giveBack();
     return reservations.held(block.reserved, block.at, reservations.end(workload));
   }
 
@@ -314,7 +327,7 @@ final class HeldRequests implements HeldBack {
     return all.toArray(Option[][]::new);
   }
 
-  private static boolean blocks(ClusterQueueCache queue, Option option, Block block) {
+  private boolean blocks(ClusterQueueCache queue, Option option, Block block) {
     QueueMoment moment = block.moment;
     if (moment == null) {
       return block.reserved.scope() instanceof Scope.OfFlavors(var flavors)
@@ -332,20 +345,36 @@ final class HeldRequests implements HeldBack {
     return false;
   }
 
-  private static boolean takes(
+  private void takeOut(QueueMoment.Gone gone, int pair) {
+    if (takenOut != gone || takenOutPair != pair) {
+      giveBack();
+      gone.takeOut(pair);
+      takenOut = gone;
+      takenOutPair = pair;
+    }
+  }
+
+  private void giveBack() {
+    QueueMoment.Gone gone = takenOut;
+    if (gone != null) {
+      gone.giveBack(takenOutPair);
+      takenOut = null;
+    }
+  }
+
+  private boolean takes(
       ClusterQueueCache queue, PairAmount pairAmount, QueueMoment moment, TakenFrom takenFrom) {
     long amount = pairAmount.amount();
     if (amount > takenFrom.less && amount < takenFrom.least) {
       boolean preempting = queue.mayPreempt();
       QueueMoment.Gone gone = preempting ? moment.goneWithEvictable() : moment.gone();
-      gone.takeOut(takenFrom.pair);
+      takeOut(gone, takenFrom.pair);
       if (moment.takes(queue, pairAmount, takenFrom.needed)
           || (!preempting && moment.lacks(queue, pairAmount, takenFrom.needed))) {
         takenFrom.least = amount;
       } else {
         takenFrom.less = amount;
       }
-      gone.giveBack(takenFrom.pair);
     }
     return amount >= takenFrom.least;
   }

@@ -430,20 +430,27 @@ final class GatedWorkloads {
     for (Map.Entry<ClusterQueueCache, Map<GroupKey, Group>> each : tree.queues.entrySet()) {
       ClusterQueueCache queue = each.getKey();
       boolean firstOnly = mayReturnLater && isInPlainOrder(queue);
-      boolean any = false;
+      List<Group> some = new ArrayList<>();
+      List<QueuedWorkload> firsts = new ArrayList<>();
       for (Group group : each.getValue().values()) {
         Gated first = firstHeld(queue, group);
         if (first != null) {
-          any = true;
-          long mayStart =
-              heldBack.isPresent() ? heldBack.get().longest(queue, first.workload) : Long.MAX_VALUE;
-          group.limit(mayStart);
-          if (!firstOnly || !group.onlyReserved) {
-            returnAll(queue, group, heldBack.isPresent());
-          }
+          some.add(group);
+          firsts.add(first.workload);
         }
       }
-      if (any) {
+      if (heldBack.isPresent() && !some.isEmpty()) {
+        long[] longest = heldBack.get().longest(queue, firsts);
+        for (int i = 0; i < longest.length; i++) {
+          some.get(i).limit(longest[i]);
+        }
+      }
+      for (Group group : some) {
+        if (!firstOnly || !group.onlyReserved) {
+          returnAll(queue, group, heldBack.isPresent());
+        }
+      }
+      if (!some.isEmpty()) {
         left |= returnFirst(queue, each.getValue().values());
         activation.accept(queue);
       }

@@ -3,6 +3,7 @@ package dev.sluice.core.waiting;
 import dev.sluice.core.model.Explanation;
 import dev.sluice.core.queue.ClusterQueueCache;
 import dev.sluice.core.queue.QueuedWorkload;
+import java.util.List;
 
 /**
  * Which Workloads of some trees can't start at a moment, whichever flavors they get, although quota
@@ -11,10 +12,10 @@ import dev.sluice.core.queue.QueuedWorkload;
 public interface HeldBack {
 
   /**
-   * How long a member of the class and the LocalQueue of a Workload may run if it can start, in
-   * microseconds; {@link Long#MAX_VALUE} if that doesn't matter.
+   * How long a member of the class and the LocalQueue of each of these Workloads may run if it can
+   * start, in microseconds; {@link Long#MAX_VALUE} if that doesn't matter.
    */
-  long longest(ClusterQueueCache queue, QueuedWorkload workload);
+  long[] longest(ClusterQueueCache queue, List<QueuedWorkload> workloads);
 
   /** Whether a Workload can't start. */
   boolean isHeldBack(ClusterQueueCache queue, QueuedWorkload workload);
