@@ -16,8 +16,8 @@ import java.util.Set;
 import java.util.TreeMap;
 
 /**
- * The audit log of an API server: who wrote what. It tells what the metrics don't, and costs the
- * server a line of text for each write.
+ * The audit log of an API server: who wrote what, and why an Event was created. It tells what the
+ * metrics don't, and costs the server a line of text for each write.
  */
 final class AuditLog {
 
@@ -41,6 +41,9 @@ final class AuditLog {
       rules:
       - level: None
         verbs: [get, list, watch]
+      - level: Request
+        verbs: [create]
+        resources: [{group: events.k8s.io, resources: [events]}]
       - level: Metadata
       """;
 
@@ -104,7 +107,8 @@ final class AuditLog {
                     verb,
                     group,
                     object.path("resource").asText(),
-                    object.path("subresource").asText()),
+                    object.path("subresource").asText(),
+                    entry.at("/requestObject/reason").asText()),
                 1L,
                 Long::sum);
       }

@@ -318,6 +318,7 @@ public final class BenchCommand implements Callable<Integer> {
       put(root, "admissionsPerSecond", figures.admissionsPerSecond());
       put(root, "quotaUse", figures.quotaUse());
       put(root, "operatorWritesPerWorkload", figures.operatorWritesPerWorkload());
+      put(root, "operatorEventsPerWorkload", figures.operatorEventsPerWorkload());
       put(root, "operatorCpuMillisPerWorkload", figures.operatorCpuMillisPerWorkload());
       figures
           .operatorCpuMillisInLastThird()
@@ -400,7 +401,12 @@ public final class BenchCommand implements Callable<Integer> {
                       waits.p99(),
                       waits.max()));
       line(text, "quota use", "%.1f %%", figures.quotaUse() * 100);
-      line(text, "operator writes", "%.3f /workload", figures.operatorWritesPerWorkload());
+      line(
+          text,
+          "operator writes",
+          "%.3f /workload; %.3f without Events",
+          figures.operatorWritesPerWorkload(),
+          figures.operatorWritesPerWorkload() - figures.operatorEventsPerWorkload());
       writes(text, figures.writes().operator(), figures.workloads());
       line(text, "operator CPU", "%.2f ms/workload", figures.operatorCpuMillisPerWorkload());
       figures

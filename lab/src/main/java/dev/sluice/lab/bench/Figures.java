@@ -105,6 +105,11 @@ record Figures(
         timings.mostLateSeconds());
   }
 
+  /** Those of the operator's writes that are Events. */
+  double operatorEventsPerWorkload() {
+    return (double) writes.operatorEvents() / workloads;
+  }
+
   private static Attribution attribution(Reading before, Reading after) {
     if (after.audited().isEmpty()) {
       return Attribution.of(
@@ -223,6 +228,14 @@ record Figures(
     /** The total of the operator's writes. */
     long operatorTotal() {
       return operator.values().stream().mapToLong(Long::longValue).sum();
+    }
+
+    /** Those of the operator's writes that only tell people something: Events. */
+    long operatorEvents() {
+      return operator.entrySet().stream()
+          .filter(each -> each.getKey().isEvent())
+          .mapToLong(Map.Entry::getValue)
+          .sum();
     }
   }
 }

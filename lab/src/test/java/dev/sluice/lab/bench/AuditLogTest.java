@@ -29,6 +29,23 @@ class AuditLogTest {
       {"verb":"create","user":{"username":"us"},"requestURI":"/q","objectRef":{"resource":"subjectaccessreviews","apiGroup":"authorization.k8s.io"}}
       """;
 
+  private static final String EVENT =
+      """
+      {"verb":"create","user":{"username":"us"},"requestURI":"/e","objectRef":{"resource":"events","apiGroup":"events.k8s.io"},"requestObject":{"reason":"Admitted"}}
+      """;
+
+  @Test
+  void eventsThatAreCreatedAreCountedByReason(@TempDir Path directory) throws IOException {
+    AuditLog log = AuditLog.in(directory);
+    String told = EVENT.replace("Admitted", "Started");
+    Files.writeString(directory.resolve("audit.log"), EVENT + told + EVENT);
+
+    assertThat(log.writes().get("us"))
+        .containsOnly(
+            Map.entry(new RequestKey("POST", "events.k8s.io", "events", "", "Admitted"), 2L),
+            Map.entry(new RequestKey("POST", "events.k8s.io", "events", "", "Started"), 1L));
+  }
+
   @Test
   void writesAreCountedByUserAndTheLogIsReadOn(@TempDir Path directory) throws IOException {
     AuditLog log = AuditLog.in(directory);

@@ -155,6 +155,7 @@ class FiguresTest {
   void anAuditLogTellsWhoseWritesTheyWere() {
     RequestKey start = new RequestKey("PATCH", "batch", "jobs", "");
     RequestKey lease = new RequestKey("PUT", "coordination.k8s.io", "leases", "");
+    RequestKey event = new RequestKey("POST", "events.k8s.io", "events", "", "Admitted");
     String operator = "system:serviceaccount:kueue-system:kueue-controller-manager";
     Figures.Reading before =
         audited(Map.of(operator, Map.of(STATUS, 4L), "sluice-admin", Map.of(STATUS, 9L)));
@@ -162,7 +163,7 @@ class FiguresTest {
         audited(
             Map.of(
                 operator,
-                Map.of(STATUS, 10L, start, 2L, lease, 3L),
+                Map.of(STATUS, 10L, start, 2L, lease, 3L, event, 2L),
                 "sluice-admin",
                 Map.of(STATUS, 12L),
                 "controllers",
@@ -171,11 +172,15 @@ class FiguresTest {
     Figures figures = Figures.of(SCENARIO, played(), before, Optional.empty(), after);
 
     assertThat(figures.writes().operator())
-        .containsExactlyInAnyOrderEntriesOf(Map.of(STATUS, 6L, start, 2L));
-    assertThat(figures.operatorWritesPerWorkload()).isEqualTo(4.0);
+        .containsExactlyInAnyOrderEntriesOf(Map.of(STATUS, 6L, start, 2L, event, 2L));
+    assertThat(figures.operatorWritesPerWorkload()).isEqualTo(5.0);
+    assertThat(figures.operatorEventsPerWorkload()).isEqualTo(1.0);
     assertThat(figures.writes().others())
         .containsExactlyInAnyOrderEntriesOf(Map.of(lease, 3L, start, 5L));
-    assertThat(FiguresText.of(figures)).contains("writes of", "controllers", "PATCH jobs");
+    assertThat(FiguresText.of(figures))
+        .contains("writes of", "controllers", "PATCH jobs", "POST events Admitted")
+        .contains("5.000 /workload; 4.000 without Events");
+    assertThat(FiguresJson.of(figures).path("operatorEventsPerWorkload").asDouble()).isEqualTo(1.0);
     assertThat(FiguresJson.of(figures).at("/writers/controllers/PATCH jobs").asInt()).isEqualTo(5);
   }
 
