@@ -90,7 +90,7 @@ public final class QueueControllers implements AutoCloseable {
      * One write per second and object, ten writes per second in total: counters must not delay
      * admissions.
      */
-    public static final StatusRate DEFAULT = new StatusRate(Duration.ofSeconds(1), 10, () -> 1);
+    public static final StatusRate DEFAULT = new StatusRate(Duration.ofSeconds(1), 5, () -> 1);
 
     /** The same with a part of it that changes. */
     public StatusRate within(DoubleSupplier newShare) {

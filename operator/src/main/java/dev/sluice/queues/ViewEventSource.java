@@ -87,7 +87,7 @@ final class ViewEventSource implements ViewListener, AutoCloseable {
     Instant now = clock.instant();
     lastRun = now;
     for (Target target = changed.poll(); target != null; target = changed.poll()) {
-      statusRateLimiter.touch(target, hasNewProblems(target));
+      statusRateLimiter.touch(target, hasNewProblems(target), now);
     }
     statusRateLimiter.due(now).forEach(this::signal);
     return statusRateLimiter

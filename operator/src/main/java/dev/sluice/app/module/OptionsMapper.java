@@ -37,7 +37,10 @@ public record OptionsMapper(Configuration configuration) {
 
   private static final List<String> OWN_DOMAINS =
       List.of(KueueConstants.GROUP + "/", "sluice.dev/");
-  private static final Duration QUICK_START = Duration.ofSeconds(30);
+
+  /** Before a time-out readiness is told at once: later than anything else waits. */
+  private static final Duration BEFORE_TIMEOUT = Duration.ofMinutes(1);
+
   private static final Duration LONG_TIMEOUT = Duration.ofMinutes(2);
 
   /** Whether somebody waits for the pods of admitted Workloads to be ready. */
@@ -212,12 +215,12 @@ public record OptionsMapper(Configuration configuration) {
    * How long after admission readiness may be told later: not while others wait for it, and only
    * where the time-out is far away.
    */
-  private Duration quickStart() {
+  Duration quickStart() {
     return configuration
         .waitForPodsReady()
         .filter(wait -> !wait.blockAdmission() && wait.timeout().compareTo(LONG_TIMEOUT) >= 0)
         .filter(wait -> wait.workloadLevel().isEmpty())
-        .map(wait -> QUICK_START)
+        .map(wait -> wait.timeout().minus(BEFORE_TIMEOUT))
         .orElse(Duration.ZERO);
   }
 

@@ -14,20 +14,26 @@ import java.util.function.DoubleSupplier;
 /**
  * Limits the rate of status updates: each key at most once per interval, all keys together at most
  * so many times per second, and the last change is never lost, so that counters do not take API
- * server capacity from decisions; when decisions take long, fewer still. Urgent changes (a
- * condition, not a counter) are limited by the interval only.
+ * server capacity from decisions; when decisions take long, fewer still. A change waits a quarter
+ * of the interval for others, because a workload that is created is mostly admitted at once. Urgent
+ * changes (a condition, not a counter) don't wait, and are limited by the interval only.
  *
  * @param <K> the type of the keys
  */
 public final class StatusRateLimiter<K> {
 
+  private static final int WAITS_FOR_OTHERS = 4;
+
   private final Duration interval;
   private final Duration perTurn;
   private final int burst;
   private final DoubleSupplier share;
-  private final Map<K, Boolean> waiting = new LinkedHashMap<>();
+  private final Map<K, Change> waiting = new LinkedHashMap<>();
   private final Map<K, Instant> last = new HashMap<>();
   private Instant budgetEmptyAt = Instant.MIN;
+
+  /** A change that isn't written yet, and the time of the first one. */
+  private record Change(boolean urgent, Instant since) {}
 
   /**
    * Creates a limiter.
@@ -44,8 +50,11 @@ public final class StatusRateLimiter<K> {
   }
 
   /** Records a change of the key. */
-  public synchronized void touch(K key, boolean urgent) {
-    waiting.merge(key, urgent, Boolean::logicalOr);
+  public synchronized void touch(K key, boolean urgent, Instant now) {
+    waiting.merge(
+        key,
+        new Change(urgent, now),
+        (before, more) -> new Change(before.urgent() || more.urgent(), before.since()));
   }
 
   /** Removes and returns the keys whose update is due, in the order of their first change. */
@@ -53,11 +62,11 @@ public final class StatusRateLimiter<K> {
     last.values().removeIf(turn -> !turn.plus(interval).isAfter(now));
     refill(now);
     List<K> due = new ArrayList<>();
-    Iterator<Map.Entry<K, Boolean>> entries = waiting.entrySet().iterator();
+    Iterator<Map.Entry<K, Change>> entries = waiting.entrySet().iterator();
     while (entries.hasNext()) {
-      Map.Entry<K, Boolean> entry = entries.next();
-      boolean free = !last.containsKey(entry.getKey());
-      if (free && (entry.getValue() || spend(now))) {
+      Map.Entry<K, Change> entry = entries.next();
+      boolean free = !turn(entry.getKey(), entry.getValue(), now).isAfter(now);
+      if (free && (entry.getValue().urgent() || spend(now))) {
         entries.remove();
         last.put(entry.getKey(), now);
         due.add(entry.getKey());
@@ -69,10 +78,9 @@ public final class StatusRateLimiter<K> {
   /** When the next update is due, seen from {@code now}; empty if none is pending. */
   public synchronized Optional<Instant> next(Instant now) {
     Optional<Instant> next = Optional.empty();
-    for (Map.Entry<K, Boolean> entry : waiting.entrySet()) {
-      Instant turn =
-          last.containsKey(entry.getKey()) ? last.get(entry.getKey()).plus(interval) : now;
-      if (!entry.getValue() && budgetAt(now).isAfter(turn)) {
+    for (Map.Entry<K, Change> entry : waiting.entrySet()) {
+      Instant turn = turn(entry.getKey(), entry.getValue(), now);
+      if (!entry.getValue().urgent() && budgetAt(now).isAfter(turn)) {
         turn = budgetAt(now);
       }
       if (next.isEmpty() || turn.isBefore(next.get())) {
@@ -80,6 +88,14 @@ public final class StatusRateLimiter<K> {
       }
     }
     return next;
+  }
+
+  /** From when on a change may be written, if the budget allows it. */
+  private Instant turn(K key, Change change, Instant now) {
+    Instant together =
+        change.urgent() ? now : change.since().plus(interval.dividedBy(WAITS_FOR_OTHERS));
+    Instant rested = last.containsKey(key) ? last.get(key).plus(interval) : now;
+    return together.isAfter(rested) ? together : rested;
   }
 
   private void refill(Instant now) {
@@ -90,7 +106,7 @@ public final class StatusRateLimiter<K> {
   }
 
   private boolean spend(Instant now) {
-    Instant after = budgetEmptyAt.plus(turn());
+    Instant after = budgetEmptyAt.plus(perTurn());
     if (after.isAfter(now)) {
       return false;
     }
@@ -98,11 +114,11 @@ public final class StatusRateLimiter<K> {
     return true;
   }
 
-  private Duration turn() {
+  private Duration perTurn() {
     return Duration.ofNanos((long) (perTurn.toNanos() / share.getAsDouble()));
   }
 
   private Instant budgetAt(Instant now) {
-    return budgetEmptyAt.equals(Instant.MIN) ? now : budgetEmptyAt.plus(turn());
+    return budgetEmptyAt.equals(Instant.MIN) ? now : budgetEmptyAt.plus(perTurn());
   }
 }
