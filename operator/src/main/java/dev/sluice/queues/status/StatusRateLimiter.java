@@ -99,7 +99,10 @@ public final class StatusRateLimiter<K> {
   }
 
   private void refill(Instant now) {
-    Instant full = now.minus(perTurn.multipliedBy(burst));
+    // A turn that takes longer than all that can be saved up would never come.
+    Duration most = perTurn.multipliedBy(burst);
+    Duration one = perTurn();
+    Instant full = now.minus(one.compareTo(most) > 0 ? one : most);
     if (budgetEmptyAt.isBefore(full)) {
       budgetEmptyAt = full;
     }

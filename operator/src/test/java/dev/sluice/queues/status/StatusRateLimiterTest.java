@@ -14,7 +14,7 @@ class StatusRateLimiterTest {
   private static final Instant START = Instant.parse("2026-03-01T12:00:00Z");
 
   private double share = 1;
-  private final StatusRateLimiter<Integer> limiter =
+  private StatusRateLimiter<Integer> limiter =
       new StatusRateLimiter<>(Duration.ofSeconds(1), 10, () -> share);
 
   /** The updates of a minute in which so many queues change all the time. */
@@ -46,6 +46,13 @@ class StatusRateLimiterTest {
     List<Integer> updates = aMinute(60);
     assertThat(updates).hasSizeBetween(58, 62);
     assertThat(updates.stream().distinct()).hasSizeGreaterThan(50);
+  }
+
+  @Test
+  void aTurnComesThatTakesLongerThanWhatIsSavedUp() {
+    limiter = new StatusRateLimiter<>(Duration.ofSeconds(1), 5, () -> share);
+    share = 0.1;
+    assertThat(aMinute(60)).hasSizeBetween(28, 32);
   }
 
   @Test
