@@ -40,6 +40,7 @@ class WorkloadSimulatorTest {
 
   /** How long the processor is busy between two looks at its clock. */
   private Duration computing = Duration.ZERO;
+
   private CompletableFuture<EngineState> state = new CompletableFuture<>();
 
   private WorkloadSimulator simulator(Executor executor) {
