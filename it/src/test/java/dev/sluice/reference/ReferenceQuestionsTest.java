@@ -20,7 +20,7 @@ import org.junit.jupiter.api.Test;
 class ReferenceQuestionsTest extends SmallWorld {
 
   ReferenceQuestionsTest() {
-    super(0);
+    super(0, ReferenceEngine.Waking.ALL);
   }
 
   @BeforeEach
