@@ -90,6 +90,7 @@ class PendingGaugesTest {
         .doesNotContain("kueue_cluster_queue_resource_pending");
   }
 
+  /** The second option is the gate SchedulingEquivalenceHashing. */
   @Test
   void hashesAreReportedWithTheirGateOnly() {
     PendingGauges.Options noHashes = new PendingGauges.Options(true, false);
