@@ -4,6 +4,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import dev.sluice.api.queueing.AllowedSubjects;
 import dev.sluice.api.queueing.QueueRunTime;
 import dev.sluice.api.sluice.ReservationReader.ReservationSpec;
+import dev.sluice.jobs.kind.JobKind;
 import dev.sluice.queues.cache.ReservationTargets;
 import dev.sluice.webhooks.review.AdmissionRequest;
 import dev.sluice.webhooks.review.ClusterNotListedException;
@@ -66,6 +67,11 @@ final class SyncedClusterLookup implements ClusterLookup {
   @Override
   public boolean hasDefaultLocalQueue(String namespace) {
     return synced().hasDefaultLocalQueue(namespace);
+  }
+
+  @Override
+  public JsonNode resolved(JobKind kind, JsonNode job) {
+    return synced().resolved(kind, job);
   }
 
   @Override

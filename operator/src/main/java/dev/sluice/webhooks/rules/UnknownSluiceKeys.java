@@ -49,10 +49,10 @@ public final class UnknownSluiceKeys implements AdmissionFunction {
               node-capacity-means node-capacity-retries node-capacity-timeout on-demand
               origin-workload-uid
               oversell-rate placeholder placement-cluster-selector placement-region played
-              pod-group pod-set pods-before-start preemptible-labels preemption-delay price priority-aging queue-priority
+              pod-group pod-set pods-before-start preemptible-labels preemption-delay price priority-aging queue queue-priority
               queueing-strategy quota-reserved-at quota-schedule rack relative-speed
               remote-status request-digest run-for shown source-kind source-name
-              source-namespace source-path source-removed source-uid start-backoff
+              source-namespace source-path source-removed source-scopes source-uid start-backoff
               start-timeout started this-cluster unknown user what-if worker-cluster
               worker-clusters workload
               """
