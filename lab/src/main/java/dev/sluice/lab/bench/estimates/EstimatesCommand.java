@@ -92,7 +92,7 @@ public final class EstimatesCommand implements Callable<Integer> {
       trial.run();
       out.println(
           "way            basis          jobs  dated  inside  width/wait   near  error p50"
-              + "       mean  Sluice's p50 of the same");
+              + "       mean  Sluice's p50 and mean of the same");
       for (Method method : Method.values()) {
         print(out, method, trial);
       }
@@ -126,12 +126,17 @@ public final class EstimatesCommand implements Callable<Integer> {
     byBasis.forEach(
         (basis, all) -> {
           List<Integer> places = all.stream().filter(i -> dated(judged.get(i))).toList();
+          if (places.isEmpty()) {
+            out.printf(
+                Locale.ROOT, "%-14s %-12s %,6d %,6d%n", method, basis.apiName(), all.size(), 0);
+            return;
+          }
           List<Judged> dated = places.stream().map(judged::get).toList();
           List<Judged> same =
               places.stream().map(own::get).filter(EstimatesCommand::dated).toList();
           out.printf(
               Locale.ROOT,
-              "%-14s %-12s %,6d %,6d  %5.1f%%  %10.2f %5.1f%%  %,8.0fs %,9.0fs %,10.0fs%n",
+              "%-14s %-12s %,6d %,6d  %5.1f%%  %10.2f %5.1f%%  %,8.0fs %,9.0fs %,10.0fs %,9.0fs%n",
               method,
               basis.apiName(),
               all.size(),
@@ -144,14 +149,18 @@ public final class EstimatesCommand implements Callable<Integer> {
                       .toArray()),
               share(dated, EstimatesCommand::near),
               medianError(dated),
-              dated.stream().mapToDouble(EstimatesCommand::error).average().orElse(Double.NaN)
-                  / 1_000,
-              medianError(same));
+              meanError(dated),
+              medianError(same),
+              meanError(same));
         });
   }
 
   private static double medianError(List<Judged> dated) {
     return median(dated.stream().mapToDouble(EstimatesCommand::error).toArray()) / 1_000;
+  }
+
+  private static double meanError(List<Judged> dated) {
+    return dated.stream().mapToDouble(EstimatesCommand::error).average().orElse(Double.NaN) / 1_000;
   }
 
   private static boolean dated(Judged judged) {
