@@ -418,7 +418,7 @@ final class ReferenceQuestions {
                     shape.guaranteed(),
                     shape.preemption(),
                     Optional.empty(),
-                    shape.replaced(),
+                    Optional.empty(),
                     shape.run(),
                     shape.cost()),
                 entry.workload().priority()));

@@ -4,12 +4,13 @@ import dev.sluice.core.model.PodSetRequest;
 import dev.sluice.core.model.RequestShape;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 
 /**
  * What the metric of pending requests compares: the request and the priority, without what tells
- * the slices of elastic jobs apart, and without names of pod sets if these make no difference.
- * Classes of one queue with equal hashes may differ in these names, in the slice or in the
- * LocalQueue.
+ * the slices of elastic jobs and those that they replace apart, and without names of pod sets if
+ * these make no difference. Classes of one queue with equal hashes may differ in these names, in
+ * the slice or in the LocalQueue.
  */
 final class SchedulingHash {
 
@@ -37,7 +38,7 @@ final class SchedulingHash {
 
   /** Made when it is needed, and not kept: there are as many hashes as different requests. */
   private RequestShape compared() {
-    RequestShape request = shape.withoutSlice();
+    RequestShape request = shape.withoutSlice().replacing(Optional.empty());
     if (names) {
       return request;
     }
