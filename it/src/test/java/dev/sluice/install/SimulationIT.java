@@ -1,6 +1,7 @@
 package dev.sluice.install;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.within;
 import static org.awaitility.Awaitility.await;
 
 import com.fasterxml.jackson.databind.JsonNode;
@@ -156,7 +157,8 @@ class SimulationIT {
         .as("until the window is over")
         .isBetween(6_900.0, 7_600.0);
     assertThat(halved.at("/before/preemptions/pool/CapacityReserved").asInt()).isPositive();
-    assertThat(halved.at("/after/uses/0/nominalMean").asDouble()).isEqualTo(4);
+    // a mean over time is a sum of shares: its last digit depends on when the play began
+    assertThat(halved.at("/after/uses/0/nominalMean").asDouble()).isCloseTo(4, within(1e-9));
   }
 
   private JsonNode future(TestCluster cluster, String changes) throws IOException {
