@@ -80,7 +80,7 @@ public record RunTimeEstimate(
     if (distribution.isPresent()) {
       OptionalDouble whole = distribution.get().quantileBeyond(age, probability);
       if (whole.isPresent()) {
-        return Optional.of(Duration.ofMillis(Math.round(whole.getAsDouble())).minus(age));
+        return Optional.of(rest(whole.getAsDouble(), age));
       }
     }
     if (limit.isPresent()) {
@@ -101,9 +101,13 @@ public record RunTimeEstimate(
     if (distribution.isPresent()) {
       OptionalDouble whole = distribution.get().drawnBeyond(age, probability);
       if (whole.isPresent()) {
-        return Optional.of(Duration.ofMillis(Math.round(whole.getAsDouble())).minus(age));
+        return Optional.of(rest(whole.getAsDouble(), age));
       }
     }
     return remaining(age, probability);
+  }
+
+  private static Duration rest(double wholeMillis, Duration age) {
+    return Duration.ofMillis(Math.round(wholeMillis)).minus(age);
   }
 }

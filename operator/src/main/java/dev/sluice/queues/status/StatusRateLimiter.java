@@ -101,7 +101,7 @@ public final class StatusRateLimiter<K> {
   private void refill(Instant now) {
     // A turn that takes longer than all that can be saved up would never come.
     Duration most = perTurn.multipliedBy(burst);
-    Duration one = perTurn();
+    Duration one = stretchedTurn();
     Instant full = now.minus(one.compareTo(most) > 0 ? one : most);
     if (budgetEmptyAt.isBefore(full)) {
       budgetEmptyAt = full;
@@ -109,7 +109,7 @@ public final class StatusRateLimiter<K> {
   }
 
   private boolean spend(Instant now) {
-    Instant after = budgetEmptyAt.plus(perTurn());
+    Instant after = budgetEmptyAt.plus(stretchedTurn());
     if (after.isAfter(now)) {
       return false;
     }
@@ -117,11 +117,12 @@ public final class StatusRateLimiter<K> {
     return true;
   }
 
-  private Duration perTurn() {
+  /** How long a turn takes with the share of the budget that there is now. */
+  private Duration stretchedTurn() {
     return Duration.ofNanos((long) (perTurn.toNanos() / share.getAsDouble()));
   }
 
   private Instant budgetAt(Instant now) {
-    return budgetEmptyAt.equals(Instant.MIN) ? now : budgetEmptyAt.plus(perTurn());
+    return budgetEmptyAt.equals(Instant.MIN) ? now : budgetEmptyAt.plus(stretchedTurn());
   }
 }
