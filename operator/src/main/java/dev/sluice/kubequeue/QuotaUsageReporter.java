@@ -122,8 +122,12 @@ public final class QuotaUsageReporter implements AutoCloseable {
   private static SortedMap<String, Long> sum(
       SortedMap<String, Long> one, SortedMap<String, Long> other) {
     SortedMap<String, Long> result = new TreeMap<>(one);
-    other.forEach((resource, amount) -> result.merge(resource, amount, ResourceAmounts::add));
+    addAll(result, other);
     return result;
+  }
+
+  private static void addAll(SortedMap<String, Long> sum, SortedMap<String, Long> amounts) {
+    amounts.forEach((resource, amount) -> sum.merge(resource, amount, ResourceAmounts::add));
   }
 
   private static void add(SortedMap<String, Long> amounts, FlavorUsage usage) {
@@ -136,10 +140,7 @@ public final class QuotaUsageReporter implements AutoCloseable {
     used.forEach(
         (path, amounts) -> {
           for (int end = path.length(); end >= 0; end = path.lastIndexOf('/', end - 1)) {
-            SortedMap<String, Long> sum =
-                result.computeIfAbsent(path.substring(0, end), any -> new TreeMap<>());
-            amounts.forEach(
-                (resource, amount) -> sum.merge(resource, amount, ResourceAmounts::add));
+            addAll(result.computeIfAbsent(path.substring(0, end), any -> new TreeMap<>()), amounts);
           }
         });
     return result;
@@ -205,8 +206,7 @@ public final class QuotaUsageReporter implements AutoCloseable {
       SortedMap<String, Long> sum,
       Set<String> seen) {
     if (seen.add(quota)) {
-      own.getOrDefault(quota, new TreeMap<>())
-          .forEach((resource, amount) -> sum.merge(resource, amount, ResourceAmounts::add));
+      addAll(sum, own.getOrDefault(quota, new TreeMap<>()));
       below.getOrDefault(quota, List.of()).forEach(each -> sum(each, own, below, sum, seen));
     }
   }
