@@ -5,14 +5,20 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.sluice.app.Main;
+import dev.sluice.lab.process.JavaCommand;
+import dev.sluice.lab.process.OperatorProcess;
+import dev.sluice.lab.process.OperatorSettings;
 import dev.sluice.testing.BuildBreadth;
 import dev.sluice.testing.OperatorTest;
 import dev.sluice.testing.TestCluster;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.StringWriter;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -83,6 +89,58 @@ class BenchmarkIT {
     assertThat(figures.path("workloads").asInt()).isEqualTo(60);
     assertThat(figures.at("/classes/large/count").asInt()).isEqualTo(6);
     assertThat(figures.path("quotaUse").asDouble()).isBetween(0.01, 2.0);
+  }
+
+  /** The other operator is this one, by its command, as somebody would give an older version. */
+  @Test
+  void anOperatorThatIsStartedByACommandIsMeasuredBesideThisOne(@TempDir Path directory)
+      throws IOException {
+    OperatorSettings settings = OperatorSettings.onFreePorts(new Random());
+    Path configuration = Files.writeString(directory.resolve("other.yaml"), settings.yaml());
+    Path json = directory.resolve("compared.json");
+    StringWriter out = new StringWriter();
+    StringWriter err = new StringWriter();
+    String other =
+        "%s -cp '%s' %s operator --install --kubeconfig {kubeconfig} --config '%s'"
+            .formatted(
+                JavaCommand.java(),
+                OperatorProcess.classPath(),
+                Main.class.getName(),
+                configuration);
+
+    int code =
+        new CommandLine(new BenchCommand())
+            .setOut(new PrintWriter(out))
+            .setErr(new PrintWriter(err))
+            .execute(
+                "compare",
+                "mini",
+                "--other",
+                other,
+                "--other-name",
+                "by command",
+                "--other-ready",
+                "http://127.0.0.1:" + settings.healthPort() + "/readyz",
+                "--idle",
+                "2",
+                "--timeout",
+                "180",
+                "--json",
+                json.toString());
+
+    assertThat(code).as(err.toString()).isZero();
+    assertThat(out.toString())
+        .startsWith("| | | by command | Sluice | ratio |")
+        .contains(
+            "| idle | RSS, MiB |", "| mini | wall time, s |", "| mini | peak anonymous, MiB |");
+    JsonNode rows = new ObjectMapper().readTree(json.toFile());
+    assertThat(rows).isNotEmpty();
+    for (JsonNode row : rows) {
+      if (row.path("figure").asText().contains("MiB")) {
+        assertThat(row.at("/values/by command/0").asDouble()).as(row.toString()).isGreaterThan(30);
+        assertThat(row.at("/values/Sluice/0").asDouble()).as(row.toString()).isGreaterThan(30);
+      }
+    }
   }
 
   /** Nobody starts it again, so that the rest of the work would be waited for in vain. */

@@ -43,6 +43,7 @@ import picocli.CommandLine.Spec;
     mixinStandardHelpOptions = true,
     subcommands = {
       BackfillCommand.class,
+      CompareCommand.class,
       EstimatesCommand.class,
       MonthCommand.class,
       StartCommand.class
@@ -295,7 +296,7 @@ public final class BenchCommand implements Callable<Integer> {
       return new Installation.Given(kubeconfig, operatorPid);
     }
     if (isFloor()) {
-      return FloorInstallation.start(name, binaries.obtain());
+      return CommandInstallation.floor(name, binaries.obtain());
     }
     return Installation.Own.start(
         name,
