@@ -83,7 +83,7 @@ final class KubectlPlugin {
             () ->
                 assertThat(run("top"))
                     .containsPattern(
-                        "pool +[0-9]+ +%d +spot +cpu +%1$d +%1$d +0\n".formatted(running))
+                        "pool +[0-9]+ +%d +spot +cpu +%1$d +1 +%1$d +0\n".formatted(running))
                     .endsWith("exit 0"));
     assertThat(run("tree")).contains(running + " admitted").endsWith("exit 0");
     assertThat(run("explain", first, "-n", namespace))
