@@ -90,7 +90,8 @@ public final class MonthCommand implements Callable<Integer> {
 
   @Option(
       names = "--spot-everywhere",
-      description = "All queues have 30 % of their quota on spot nodes, and not every fifth alone.")
+      description =
+          "All queues have 30 %% of their quota on spot nodes, and not every fifth alone.")
   private boolean spotEverywhere;
 
   @Option(
