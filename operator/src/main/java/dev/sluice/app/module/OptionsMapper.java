@@ -118,9 +118,10 @@ public record OptionsMapper(Configuration configuration) {
   }
 
   /**
-   * What Workloads get from their jobs: the configured labels, those that rows of the ledger have,
-   * and the labels and annotations from which metrics take a Workload's labels. Of our own keys
-   * those metrics show what the Workload says: a job can't write them.
+   * What Workloads get from their jobs: the configured labels, the user for learned run times, the
+   * labels that rows of the ledger have, and the labels and annotations from which metrics take a
+   * Workload's labels. Of our own keys those metrics show what the Workload says: a job can't write
+   * them.
    */
   CopiedKeys copied() {
     return new CopiedKeys(
@@ -128,7 +129,7 @@ public record OptionsMapper(Configuration configuration) {
                 configuration.integrations().labelKeysToCopy().stream(),
                 configuration.ledger().enabled()
                     ? configuration.ledger().kept().stream()
-                    : Stream.<String>empty(),
+                    : Stream.of(LedgerSettings.USER_LABEL),
                 sourcesOfMetrics(false))
             .flatMap(keys -> keys)
             .distinct()

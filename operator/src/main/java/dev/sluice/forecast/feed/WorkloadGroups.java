@@ -1,5 +1,6 @@
 package dev.sluice.forecast.feed;
 
+import dev.sluice.api.config.LedgerSettings;
 import dev.sluice.forecast.runtimes.RunTimeGroup;
 import dev.sluice.forecast.runtimes.RunTimeGroup.Level;
 import dev.sluice.workload.record.CachedWorkload;
@@ -28,7 +29,7 @@ final class WorkloadGroups {
    * @param clusterQueue the ClusterQueue that admitted the Workload, or would; empty if not known
    */
   static List<RunTimeGroup> of(CachedWorkload workload, String clusterQueue) {
-    List<RunTimeGroup> groups = new ArrayList<>(4);
+    List<RunTimeGroup> groups = new ArrayList<>(5);
     String namespace = workload.id().namespace();
     String queue = namespace + "/" + workload.spec().queueName();
     boolean queued = !workload.spec().queueName().isEmpty();
@@ -37,6 +38,10 @@ final class WorkloadGroups {
     }
     String name = workload.owner().map(Owner::name).orElse(workload.id().name());
     groups.add(new RunTimeGroup(Level.NAME, namespace + "/" + RunTimeGroup.stem(name)));
+    String user = workload.labels().getOrDefault(LedgerSettings.USER_LABEL, "");
+    if (!user.isEmpty()) {
+      groups.add(new RunTimeGroup(Level.USER, namespace + "/" + user + "/" + request(workload)));
+    }
     if (queued) {
       groups.add(new RunTimeGroup(Level.LOCAL_QUEUE, queue + "/" + request(workload)));
     }

@@ -65,6 +65,12 @@ final class RunWorkload {
     return this;
   }
 
+  /** The Workload of a job whose label names its user. */
+  RunWorkload of(String user) {
+    object.withObject("/metadata/labels").put("sluice.dev/user", user);
+    return this;
+  }
+
   /** A variant for flavor spot of the Workload of the job. */
   RunWorkload variant() {
     ObjectNode metadata = object.withObject("/metadata");

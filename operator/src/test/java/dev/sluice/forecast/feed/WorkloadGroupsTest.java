@@ -51,6 +51,21 @@ class WorkloadGroupsTest {
     return of(workload).stream().map(RunTimeGroup::level).toArray(Level[]::new);
   }
 
+  /** Section 2 of the time axis: same user and request shape, after the same name. */
+  @Test
+  void jobsOfOneUserThatRequestTheSameAreOneGroup() {
+    assertThat(of(named("train").of("ada")))
+        .extracting(RunTimeGroup::level)
+        .containsExactly(
+            Level.TEMPLATE, Level.NAME, Level.USER, Level.LOCAL_QUEUE, Level.CLUSTER_QUEUE);
+    assertThat(common(named("train").of("ada"), named("other").of("ada").inQueue("cpu")))
+        .containsExactlyInAnyOrder(Level.USER, Level.CLUSTER_QUEUE);
+    assertThat(common(named("train").of("ada"), named("other").of("ada").with("i", "2")))
+        .containsExactlyInAnyOrder(Level.CLUSTER_QUEUE);
+    assertThat(common(named("train").of("ada"), named("other").of("grace").inQueue("cpu")))
+        .containsExactlyInAnyOrder(Level.CLUSTER_QUEUE);
+  }
+
   @Test
   void withoutQueuesTheNameIsLeft() {
     assertThat(WorkloadGroups.of(named("train").inQueue("").build(), ""))
