@@ -97,7 +97,7 @@ final class DeviceMappingDecoder {
         sources.isEmpty()
             ? List.of("")
             : sources.stream()
-                .map(source -> source.kind() + " " + source.driver() + "/" + source.name())
+                .map(source -> source.kind() + " " + source.driver() + "/" + whole(source))
                 .distinct()
                 .toList();
     boolean plain = known.contains("") || (sources.isEmpty() && !known.isEmpty());
@@ -110,6 +110,13 @@ final class DeviceMappingDecoder {
               + " capacities");
     }
     known.addAll(keys);
+  }
+
+  /** A capacity's name without a domain has the driver as its domain. */
+  private static String whole(DeviceSource source) {
+    return source.kind() == Kind.COUNTER || source.name().indexOf('/') >= 0
+        ? source.name()
+        : source.driver() + "/" + source.name();
   }
 
   private List<DeviceSource> sources(ObjectFieldReader fields) {

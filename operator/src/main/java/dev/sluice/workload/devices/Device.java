@@ -7,6 +7,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
@@ -70,6 +71,25 @@ record Device(
   /** Whether several claims may have it at a time. */
   boolean isShared() {
     return Boolean.TRUE.equals(celValue.get(SHARED));
+  }
+
+  /**
+   * How often it can satisfy a request while nobody uses it; 0: never. Of one that can be shared
+   * each request consumes a part of every capacity.
+   *
+   * @param requests what the request consumes, by the capacity's name with its domain
+   */
+  long times(Map<String, DeviceAmount> requests) {
+    if (!capacities.keySet().containsAll(requests.keySet())) {
+      return 0;
+    }
+    long times = isShared() ? Long.MAX_VALUE : 1;
+    for (Map.Entry<String, DeviceCapacity> each : capacities.entrySet()) {
+      Optional<DeviceAmount> consumed =
+          each.getValue().consumed(Optional.ofNullable(requests.get(each.getKey())));
+      times = consumed.isEmpty() ? 0 : Math.min(times, each.getValue().times(consumed.get()));
+    }
+    return times;
   }
 
   /** The domain of a name that gives none is the driver. */

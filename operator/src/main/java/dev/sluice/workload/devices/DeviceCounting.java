@@ -4,7 +4,6 @@ import dev.sluice.api.TextLimits;
 import dev.sluice.api.config.Resources.DeviceClassMapping;
 import dev.sluice.api.config.Resources.DeviceSource;
 import dev.sluice.core.model.ResourceAmounts;
-import dev.sluice.core.model.Toleration;
 import dev.sluice.workload.devices.ClaimSpec.Allocated;
 import dev.sluice.workload.devices.DeviceInventory.Wanted;
 import dev.sluice.workload.devices.NodeDevices.Need;
@@ -13,7 +12,6 @@ import dev.sluice.workload.record.PodTemplate;
 import dev.sluice.workload.record.PodTemplate.Claim;
 import java.util.ArrayList;
 import java.util.Collection;
-import java.util.Collections;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.IdentityHashMap;
@@ -26,7 +24,6 @@ import java.util.SortedMap;
 import java.util.SortedSet;
 import java.util.TreeMap;
 import java.util.TreeSet;
-import java.util.function.Supplier;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
@@ -252,7 +249,7 @@ final class DeviceCounting {
       if (source.driver().equals(device.driver())
           && selectors.matches(source.selector(), device, work)) {
         bySource.put(
-            source.name(),
+            whole(source),
             switch (source.kind()) {
               case COUNTER -> units(device, source.name());
               case CAPACITY -> capacity(device, allocated, source);
@@ -264,7 +261,7 @@ final class DeviceCounting {
 
   /** What a claim consumes of a device that it got; all of one that isn't shared. */
   private static long capacity(Device device, Allocated allocated, DeviceSource source) {
-    String name = DeviceCapacity.qualified(device.driver(), source.name());
+    String name = whole(source);
     DeviceCapacity capacity = device.capacities().get(name);
     if (capacity == null) {
       return 0;
@@ -277,38 +274,27 @@ final class DeviceCounting {
     return amount == null ? 0 : amount.units();
   }
 
-  /**
-   * What a request would consume of a device.
-   *
-   * @param units what it counts as
-   * @param times how often the device has as much
-   */
-  private record Consumption(long units, long times) {
-
-    private Consumption and(Consumption other) {
-      return new Consumption(ResourceAmounts.add(units, other.units), Math.min(times, other.times));
+  /** What a request would consume of a device that can satisfy it, by a source. */
+  private static long consumption(
+      Device device, Map<String, DeviceAmount> requests, DeviceSource source) {
+    if (source.kind() == DeviceSource.Kind.COUNTER) {
+      return units(device, source.name());
     }
+    String name = whole(source);
+    DeviceCapacity capacity = device.capacities().get(name);
+    return capacity == null
+        ? 0
+        : capacity
+            .consumed(Optional.ofNullable(requests.get(name)))
+            .map(DeviceAmount::units)
+            .orElse(0L);
   }
 
-  /** What a request would consume of a device; empty if the device can't satisfy it. */
-  private static Optional<Consumption> consumption(
-      Device device, DeviceRequest.Criteria criteria, DeviceSource source) {
-    if (source.kind() == DeviceSource.Kind.COUNTER) {
-      return Optional.of(new Consumption(units(device, source.name()), 1));
-    }
-    String name = DeviceCapacity.qualified(device.driver(), source.name());
-    Optional<DeviceAmount> requested =
-        criteria.capacities().entrySet().stream()
-            .filter(each -> DeviceCapacity.qualified(device.driver(), each.getKey()).equals(name))
-            .map(Map.Entry::getValue)
-            .findFirst();
-    DeviceCapacity capacity = device.capacities().get(name);
-    if (capacity == null) {
-      return requested.isPresent() ? Optional.empty() : Optional.of(new Consumption(0, 1));
-    }
-    return capacity
-        .consumed(requested)
-        .map(amount -> new Consumption(amount.units(), capacity.times(amount)));
+  /** The name of what counts: a capacity's with its domain, so that it counts once. */
+  private static String whole(DeviceSource source) {
+    return source.kind() == DeviceSource.Kind.COUNTER
+        ? source.name()
+        : DeviceCapacity.qualified(source.driver(), source.name());
   }
 
   /** The expressions that devices meet by the class and the request. */
@@ -321,63 +307,63 @@ final class DeviceCounting {
   }
 
   /**
-   * The devices that a request may get.
+   * The devices that a request may get, and that count.
    *
-   * @param number how many of them it can have, at most
+   * @param number how often the request can have one of them, at most
    * @param largest what the one counts as that counts most
-   * @param times how often it can have each
+   * @param all every device that the request may get, where that was looked for
    */
-  private record Matching(long number, long largest, Supplier<Map<Device, Long>> times) {}
+  private record Matching(long number, long largest, Optional<List<Device>> all) {}
 
-  /** The devices that a request may get; empty if it costs too much to find them. */
+  /** Every device that a request may get; empty if it costs too much to find them. */
+  private Optional<List<Device>> matching(
+      DeviceRequest request, List<String> expressions, SelectorWork work) {
+    return objects
+        .devices()
+        .matching(new Wanted("", expressions, request.criteria().tolerations()), work);
+  }
+
+  /** The devices that a request may get, and that count; empty if it costs too much. */
   private Optional<Matching> amounts(
       DeviceRequest request,
       List<String> expressions,
       DeviceClassMapping mapping,
       SelectorWork work) {
-    DeviceInventory devices = objects.devices();
-    List<Toleration> tolerations = request.criteria().tolerations();
     if (mapping.sources().isEmpty()) {
-      return devices
-          .matching(new Wanted("", expressions, tolerations), work)
-          .map(matching -> new Matching(matching.size(), 1, () -> onceEach(matching)));
+      return matching(request, expressions, work)
+          .map(found -> new Matching(found.size(), 1, Optional.of(found)));
     }
-    Map<Device, Map<String, Consumption>> consumed = new IdentityHashMap<>();
-    Set<Device> tooSmall = Collections.newSetFromMap(new IdentityHashMap<>());
+    Map<Device, Map<String, Long>> consumed = new IdentityHashMap<>();
     for (DeviceSource source : mapping.sources()) {
-      List<String> all = new ArrayList<>(expressions);
-      all.add(source.selector());
-      Optional<List<Device>> matching =
-          devices.matching(new Wanted(source.driver(), all, tolerations), work);
-      if (matching.isEmpty()) {
+      List<String> both = new ArrayList<>(expressions);
+      both.add(source.selector());
+      Optional<List<Device>> found =
+          objects
+              .devices()
+              .matching(new Wanted(source.driver(), both, request.criteria().tolerations()), work);
+      if (found.isEmpty()) {
         return Optional.empty();
       }
-      for (Device device : matching.get()) {
-        consumption(device, request.criteria(), source)
-            .ifPresentOrElse(
-                consumption ->
-                    consumed
-                        .computeIfAbsent(device, any -> new HashMap<>())
-                        .put(source.name(), consumption),
-                () -> tooSmall.add(device));
+      Map<String, DeviceAmount> requests = request.criteria().capacities(source.driver());
+      for (Device device : found.get()) {
+        consumed
+            .computeIfAbsent(device, any -> new HashMap<>())
+            .put(whole(source), consumption(device, requests, source));
       }
     }
-    tooSmall.forEach(consumed::remove);
-    Map<Device, Long> times = new IdentityHashMap<>();
+    boolean shared = mapping.sources().getFirst().kind() == DeviceSource.Kind.CAPACITY;
+    long number = 0;
     long largest = 0;
-    for (Map.Entry<Device, Map<String, Consumption>> each : consumed.entrySet()) {
-      Consumption all = each.getValue().values().stream().reduce(Consumption::and).orElseThrow();
-      times.put(each.getKey(), all.times());
-      largest = Math.max(largest, all.units());
+    for (Map.Entry<Device, Map<String, Long>> each : consumed.entrySet()) {
+      Device device = each.getKey();
+      long times = shared ? device.times(request.criteria().capacities(device.driver())) : 1;
+      number = ResourceAmounts.add(number, times);
+      if (times > 0) {
+        largest =
+            Math.max(largest, each.getValue().values().stream().reduce(0L, ResourceAmounts::add));
+      }
     }
-    long number = times.values().stream().reduce(0L, ResourceAmounts::add);
-    return Optional.of(new Matching(number, largest, () -> times));
-  }
-
-  private static Map<Device, Long> onceEach(List<Device> devices) {
-    Map<Device, Long> times = new IdentityHashMap<>();
-    devices.forEach(device -> times.put(device, 1L));
-    return times;
+    return Optional.of(new Matching(number, largest, Optional.empty()));
   }
 
   /** The devices of one pod. */
@@ -447,20 +433,29 @@ final class DeviceCounting {
       }
     }
 
-    /** What a request needs of a node; empty if it isn't known, and the pod waits anyway. */
+    /**
+     * What a request needs of a node: any device that the scheduler may give to it, whether or not
+     * it counts. Empty if that isn't known, and the pod waits anyway.
+     */
     private Optional<Need> need(DeviceRequest request, Resolution resolution) {
       return resolution.problem().isPresent()
           ? Optional.empty()
           : resolution
               .matching()
-              .or(
-                  () ->
-                      amounts(
-                          request,
-                          expressions(request),
-                          mapped(request.deviceClass()).getFirst(),
-                          work))
-              .map(matching -> new Need(request.count(), matching.times().get()));
+              .flatMap(Matching::all)
+              .or(() -> matching(request, expressions(request), work))
+              .map(found -> new Need(request.count(), times(request, found)));
+    }
+
+    private static Map<Device, Long> times(DeviceRequest request, List<Device> found) {
+      Map<Device, Long> times = new IdentityHashMap<>(found.size());
+      for (Device device : found) {
+        long each = device.times(request.criteria().capacities(device.driver()));
+        if (each > 0) {
+          times.put(device, each);
+        }
+      }
+      return times;
     }
 
     /** Keeps a pod out that no node could run, if that is asked. */

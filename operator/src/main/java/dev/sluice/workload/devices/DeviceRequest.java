@@ -1,6 +1,7 @@
 package dev.sluice.workload.devices;
 
 import dev.sluice.core.model.Toleration;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 
@@ -36,7 +37,26 @@ record DeviceRequest(
       String deviceClass,
       List<String> selectors,
       List<Toleration> tolerations,
-      Map<String, DeviceAmount> capacities) {}
+      Map<String, DeviceAmount> capacities) {
+
+    /**
+     * What the request consumes of each device of a driver, by the capacity's name with its domain.
+     * Of two names of one capacity the larger amount counts.
+     */
+    Map<String, DeviceAmount> capacities(String driver) {
+      if (capacities.isEmpty()) {
+        return Map.of();
+      }
+      Map<String, DeviceAmount> result = new HashMap<>();
+      capacities.forEach(
+          (name, amount) ->
+              result.merge(
+                  DeviceCapacity.qualified(driver, name),
+                  amount,
+                  (one, other) -> one.compareTo(other) < 0 ? other : one));
+      return result;
+    }
+  }
 
   /** The name of the DeviceClass; empty when the request names none. */
   String deviceClass() {

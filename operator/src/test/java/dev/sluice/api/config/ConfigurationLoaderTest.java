@@ -613,6 +613,27 @@ class ConfigurationLoaderTest {
             });
   }
 
+  /** A capacity's name without a domain has the driver as its domain. */
+  @Test
+  void refusesOneCapacityInTwoMappings() {
+    String yaml =
+        """
+        featureGates: {KueueDRAIntegrationConsumableCapacity: true}
+        resources:
+          deviceClassMappings:
+          - {name: a, deviceClassNames: [b], sources: [{capacity: {name: m, driver: d.com}}]}
+          - {name: c, deviceClassNames: [b], sources: [{capacity: {name: d.com/m, driver: d.com}}]}
+        """;
+    assertThat(problems(HEAD + yaml, ""))
+        .singleElement()
+        .satisfies(
+            validationError -> {
+              assertThat(validationError.path())
+                  .isEqualTo("resources.deviceClassMappings[1].deviceClassNames");
+              assertThat(validationError.message()).startsWith("\"b\" is in another mapping");
+            });
+  }
+
   @ParameterizedTest
   @CsvSource(
       delimiter = '|',

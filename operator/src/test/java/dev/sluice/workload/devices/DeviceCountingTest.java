@@ -260,6 +260,54 @@ class DeviceCountingTest {
         .isEmpty();
   }
 
+  /**
+   * The scheduler knows no mappings: a pod gets devices that quota doesn't count, too. So what
+   * counts by a source says nothing about nodes.
+   */
+  @ParameterizedTest
+  @CsvSource({"2, 0", "3, 1"})
+  void aNodeMayHaveDevicesThatDoNotCount(int count, int waiting) {
+    GivenDevices given =
+        given("{name: r, exactly: {deviceClassName: gpu, count: %d}}".formatted(count));
+    for (int node = 1; node <= 3; node++) {
+      given.slice(
+          "{spec: {driver: d.com, nodeName: n%d, pool: {name: n%d, resourceSliceCount: 1}, devices: [{name: a}]}}"
+              .formatted(node, node));
+      given.slice(
+          "{spec: {driver: e.com, nodeName: n%d, pool: {name: n%d, resourceSliceCount: 1}, devices: [{name: a}]}}"
+              .formatted(node, node));
+    }
+    DeviceCounting counting =
+        new DeviceCounting(
+            given, SELECTORS, List.of(MEMORY), new DeviceCounting.Rules(false, true));
+    assertThat(
+            counting
+                .of("team", Templates.podSpec(ONE), counting.extended(given.classes()))
+                .unresolved())
+        .hasSize(waiting);
+  }
+
+  /** One that can be shared has a part for each, as far as its capacities go. */
+  @ParameterizedTest
+  @CsvSource({"10, 3, 0", "10, 4, 1", "31, 1, 1"})
+  void aSharedDeviceOfANodeIsForSeveral(int memory, int count, int waiting) {
+    GivenDevices given =
+        given(
+                "{name: r, exactly: {deviceClassName: gpu, count: %d, capacity: {requests: {memory: %d}}}}"
+                    .formatted(count, memory))
+            .slice(
+                "{spec: {driver: d.com, nodeName: n, pool: {name: n, resourceSliceCount: 1},"
+                    + " devices: [{name: a, allowMultipleAllocations: true, capacity: {memory:"
+                    + " {value: 30}}}]}}");
+    DeviceCounting counting =
+        new DeviceCounting(given, SELECTORS, List.of(PLAIN), new DeviceCounting.Rules(false, true));
+    assertThat(
+            counting
+                .of("team", Templates.podSpec(ONE), counting.extended(given.classes()))
+                .unresolved())
+        .hasSize(waiting);
+  }
+
   /** A claim that was made from such a template counts as its Workload was charged. */
   @Test
   void claimsThatExistCountByTheirLargestAlternative() {
@@ -476,7 +524,7 @@ class DeviceCountingTest {
         "value: 80 | {} | 1 | 80",
         "value: 80 | {memory: 30} | 2 | 60",
         "value: 80 | {d.com/memory: 30} | 1 | 30",
-        "value: 80 | {other.com/memory: 30} | 1 | 80",
+        "value: 80 | {other.com/memory: 30} | 1 |",
         "value: 80 | {memory: 30} | 3 |",
         "value: 80 | {memory: 81} | 1 |",
         "value: 80 | {memory: 0} | 9 | 0",
@@ -515,6 +563,53 @@ class DeviceCountingTest {
     assertThat(charge.defects()).isEmpty();
     assertThat(charge.unresolved()).hasSize(charged == null ? 1 : 0);
     assertThat(charge.amounts()).isEqualTo(charged == null ? Map.of() : Map.of("memory", charged));
+  }
+
+  /**
+   * A request consumes of every capacity of a device that is shared, whichever counts: all of them
+   * limit how often it can be had, and a device that lacks one of them can't be had at all.
+   */
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      value = {
+        "{name: a, allowMultipleAllocations: true, capacity: {memory: {value: 80}, cores: {value:"
+            + " 4}}} | {memory: 10, cores: 2} | 2 | 20",
+        "{name: a, allowMultipleAllocations: true, capacity: {memory: {value: 80}, cores: {value:"
+            + " 4}}} | {memory: 10, cores: 2} | 3 |",
+        "{name: a, allowMultipleAllocations: true, capacity: {memory: {value: 80}, cores: {value:"
+            + " 4}}} | {memory: 10} | 2 |",
+        "{name: a, allowMultipleAllocations: true, capacity: {memory: {value: 80}, cores: {value:"
+            + " 4, requestPolicy: {default: 1}}}} | {memory: 10} | 4 | 40",
+        "{name: a, capacity: {memory: {value: 80}, cores: {value: 4}}}, {name: b, capacity:"
+            + " {memory: {value: 40}, cores: {value: 8}}} | {cores: 5} | 1 | 40",
+        "{name: a, allowMultipleAllocations: true} | {} | 5 | 0",
+        "{name: a, allowMultipleAllocations: true, capacity: {memory: {value: 80}}} | {memory: 10,"
+            + " d.com/memory: 20} | 1 | 20",
+      })
+  void everyCapacityOfADeviceIsConsumed(
+      String device, String requests, int count, @Nullable Long charged) {
+    DeviceCharge charge = chargeCapacity(device, requests, count);
+    assertThat(charge.unresolved()).hasSize(charged == null ? 1 : 0);
+    assertThat(charge.amounts()).isEqualTo(charged == null ? Map.of() : Map.of("memory", charged));
+  }
+
+  /** With its domain and without, it is the same capacity. */
+  @Test
+  void aCapacityCountsOnceWhateverItsName() {
+    DeviceClassMapping twice =
+        new DeviceClassMapping(
+            "memory",
+            List.of("gpu"),
+            List.of(
+                new DeviceSource(Kind.CAPACITY, "memory", "d.com", "true"),
+                new DeviceSource(Kind.CAPACITY, "d.com/memory", "d.com", "true")));
+    GivenDevices devices =
+        given(sized(0, 1))
+            .slice(
+                "{spec: {driver: d.com, pool: {name: p, resourceSliceCount: 1}, devices: [{name: a,"
+                    + " attributes: {size: {int: 1}}, capacity: {memory: {value: 80}}}]}}");
+    assertThat(charge(devices, ONE, twice).amounts()).isEqualTo(Map.of("memory", 80L));
   }
 
   /** Random devices against the rule, by trying one amount after the other. */
