@@ -83,6 +83,17 @@ public final class Quantities {
   }
 
   /**
+   * The amount of so many whole units of {@code resource}, held within the range of {@code long}.
+   */
+  public static long ofUnits(String resource, long units) {
+    long most = Long.MAX_VALUE / 1000;
+    if (!resource.equals(CPU)) {
+      return units;
+    }
+    return units > most ? Long.MAX_VALUE : Math.max(units, -most) * 1000;
+  }
+
+  /**
    * The canonical quantity of an amount of {@code resource}: binary suffixes for memory,
    * ephemeral-storage and huge pages of 1024 bytes and more, decimal ones for everything else.
    */

@@ -1,5 +1,6 @@
 package dev.sluice.workload.devices;
 
+import dev.sluice.api.Quantities;
 import dev.sluice.api.TextLimits;
 import dev.sluice.api.config.Resources.DeviceClassMapping;
 import dev.sluice.api.config.Resources.DeviceSource;
@@ -197,20 +198,21 @@ final class DeviceCounting {
     for (DeviceRequest request : claim.requests()) {
       List<DeviceClassMapping> mapped = mapped(request.deviceClass());
       if (!request.alternatives().isEmpty() && refusal(request).isEmpty()) {
-        amounts.merge(resource(request), most(request), ResourceAmounts::add);
+        add(amounts, resource(request), most(request));
       } else if (!request.problem().isEmpty() || (mapped.isEmpty() && !request.adminAccess())) {
-        amounts.merge(UNCOUNTABLE, 1L, ResourceAmounts::add);
+        add(amounts, UNCOUNTABLE, 1);
       } else if (!request.adminAccess()) {
         for (DeviceClassMapping mapping : mapped) {
           OptionalLong amount = existing(claim, request, mapping, work);
-          amounts.merge(
-              amount.isPresent() ? mapping.resource() : UNCOUNTABLE,
-              amount.orElse(1),
-              ResourceAmounts::add);
+          add(amounts, amount.isPresent() ? mapping.resource() : UNCOUNTABLE, amount.orElse(1));
         }
       }
     }
     return amounts;
+  }
+
+  private static void add(SortedMap<String, Long> amounts, String resource, long units) {
+    amounts.merge(resource, Quantities.ofUnits(resource, units), ResourceAmounts::add);
   }
 
   /** What the devices of a request of a claim that exists count as; empty if it costs too much. */
@@ -481,7 +483,7 @@ final class DeviceCounting {
       } else if (!isAnyThere(request.alternatives())) {
         unresolved.add(place + ": no alternative has a DeviceClass and as many devices that match");
       } else {
-        amounts.merge(resource(request), most(request), ResourceAmounts::add);
+        add(amounts, resource(request), most(request));
       }
     }
 
@@ -521,10 +523,10 @@ final class DeviceCounting {
       if (resolution.problem().isPresent()) {
         unresolved.add(place + ": " + resolution.problem().get());
       } else {
-        amounts.merge(
+        add(
+            amounts,
             mapping.resource(),
-            ResourceAmounts.multiply(resolution.largest(), request.count()),
-            ResourceAmounts::add);
+            ResourceAmounts.multiply(resolution.largest(), request.count()));
       }
       return resolution;
     }

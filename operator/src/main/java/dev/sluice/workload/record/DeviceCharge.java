@@ -1,5 +1,6 @@
 package dev.sluice.workload.record;
 
+import dev.sluice.api.Quantities;
 import dev.sluice.core.model.ResourceAmounts;
 import dev.sluice.workload.record.PodTemplate.Claim;
 import java.util.Collections;
@@ -65,7 +66,7 @@ public record DeviceCharge(
         (resource, amount) -> {
           String other = replaced.get(resource);
           if (other != null && amount > 0) {
-            result.merge(other, amount, ResourceAmounts::add);
+            result.merge(other, Quantities.ofUnits(other, amount), ResourceAmounts::add);
           }
         });
     amounts.forEach((resource, amount) -> result.merge(resource, amount, ResourceAmounts::add));
@@ -79,8 +80,13 @@ public record DeviceCharge(
     }
     SortedMap<String, Long> result = new TreeMap<>();
     counted.forEach(
-        (resource, amount) ->
-            result.merge(replaced.getOrDefault(resource, resource), amount, ResourceAmounts::add));
+        (resource, amount) -> {
+          String other = replaced.get(resource);
+          result.merge(
+              other == null ? resource : other,
+              other == null ? amount : Quantities.ofUnits(other, amount),
+              ResourceAmounts::add);
+        });
     return result;
   }
 }

@@ -79,6 +79,21 @@ class DeviceCountingTest {
     assertThat(charge.amounts()).isEqualTo(Map.of("nics", 1L));
   }
 
+  /** Quota of cpu is counted in thousandths: a device is a whole one. */
+  @Test
+  void devicesThatCountAsCpuAreWholeOnes() {
+    DeviceCharge charge =
+        charge(
+            given("{name: r, exactly: {deviceClassName: gpu, count: 2}}"),
+            ONE,
+            new DeviceClassMapping("cpu", List.of("gpu"), List.of()));
+    assertThat(charge.amounts()).isEqualTo(Map.of("cpu", 2000L));
+    TreeMap<String, Long> requested =
+        new TreeMap<>(Map.of("cpu", 500L, "deviceclass.resource.kubernetes.io/gpu", 3L));
+    assertThat(charge.counted(requested, UnaryOperator.identity())).isEqualTo(Map.of("cpu", 5500L));
+    assertThat(charge.renamed(requested)).isEqualTo(Map.of("cpu", 3500L));
+  }
+
   @Test
   void hugeCountsStopAtTheLargestNumber() {
     String most = "{name: r, exactly: {deviceClassName: gpu, count: 9223372036854775807}}";
