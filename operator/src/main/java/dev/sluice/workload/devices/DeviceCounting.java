@@ -37,6 +37,12 @@ final class DeviceCounting {
 
   private static final int MOST_SHOWN = 253;
 
+  /** So many defects of a pod are told, and so many reasons to wait. */
+  private static final int MOST_TOLD = 20;
+
+  /** More than any node has devices, and few enough to be looked at at once. */
+  private static final int MOST_REQUESTS = 10_000;
+
   /** Before the name of a DeviceClass: the resource that requests a device of it in any cluster. */
   private static final String IMPLICIT = "deviceclass.resource.kubernetes.io/";
 
@@ -380,12 +386,24 @@ final class DeviceCounting {
     /** The alternatives of each request, while one node must have all devices. */
     private final List<List<Need>> needs = new ArrayList<>(0);
 
+    private int requests;
+
     PodCount(String namespace) {
       this.namespace = namespace;
     }
 
+    /** A template of a pod may name thousands of claims: a few texts tell enough. */
+    private static void tell(List<String> texts, String text) {
+      if (texts.size() < MOST_TOLD) {
+        texts.add(text);
+      } else if (texts.size() == MOST_TOLD) {
+        texts.add("and more");
+      }
+    }
+
     void refuse(String resource) {
-      defects.add(
+      tell(
+          defects,
           "%s can't be requested, because its devices count by what they consume; use a resource claim"
               .formatted(shown(resource)));
     }
@@ -393,36 +411,47 @@ final class DeviceCounting {
     void claim(Claim claim) {
       String place = "resource claim " + shown(claim.name());
       if (!claim.claim().isEmpty()) {
-        defects.add(
+        tell(
+            defects,
             "%s: ResourceClaim %s can't be counted, because others may use it; name a ResourceClaimTemplate"
                 .formatted(place, shown(claim.claim())));
       } else if (claim.template().isEmpty()) {
-        defects.add(place + ": it names no ResourceClaimTemplate");
+        tell(defects, place + ": it names no ResourceClaimTemplate");
       } else {
         Optional<ClaimSpec> template = objects.template(namespace, claim.template());
         String source = place + ", ResourceClaimTemplate " + shown(claim.template());
         if (template.isEmpty()) {
-          unresolved.add(source + ": doesn't exist");
+          tell(unresolved, source + ": doesn't exist");
         } else if (template.get().requests().isEmpty()) {
-          defects.add(source + ": it requests no device");
+          tell(defects, source + ": it requests no device");
         }
         template.ifPresent(found -> found.requests().forEach(request -> request(source, request)));
       }
     }
 
     private void request(String source, DeviceRequest request) {
+      requests++;
+      if (requests > MOST_REQUESTS) {
+        if (requests == MOST_REQUESTS + 1) {
+          tell(
+              defects,
+              "its claims have too many requests; allowed: at most " + MOST_REQUESTS + " of a pod");
+        }
+        return;
+      }
       String place = source + ", request " + shown(request.name());
       if (!request.alternatives().isEmpty()) {
         alternatives(place, request);
       } else if (!request.problem().isEmpty()) {
-        defects.add(place + ": " + shown(request.problem()));
+        tell(defects, place + ": " + shown(request.problem()));
       } else if (!request.adminAccess()) {
         List<DeviceClassMapping> mapped = mapped(request.deviceClass());
         Optional<DeviceClass> deviceClass = objects.deviceClass(request.deviceClass());
         if (mapped.isEmpty()) {
-          defects.add(place + ": " + unmapped(request));
+          tell(defects, place + ": " + unmapped(request));
         } else if (deviceClass.isEmpty()) {
-          unresolved.add(
+          tell(
+              unresolved,
               "%s: DeviceClass %s doesn't exist".formatted(place, shown(request.deviceClass())));
         } else {
           List<String> expressions = expressions(request);
@@ -464,7 +493,8 @@ final class DeviceCounting {
     void onOneNode() {
       if (!needs.isEmpty() && unresolved.isEmpty() && defects.isEmpty()) {
         if (!new NodeDevices(work).suffice(needs)) {
-          unresolved.add(
+          tell(
+              unresolved,
               work.isDone()
                   ? "it costs too much to find a node that has all devices of a pod"
                   : "no node has all devices that a pod requests");
@@ -479,9 +509,11 @@ final class DeviceCounting {
     private void alternatives(String place, DeviceRequest request) {
       String refusal = refusal(request);
       if (!refusal.isEmpty()) {
-        defects.add(place + ": " + shown(refusal));
+        tell(defects, place + ": " + shown(refusal));
       } else if (!isAnyThere(request.alternatives())) {
-        unresolved.add(place + ": no alternative has a DeviceClass and as many devices that match");
+        tell(
+            unresolved,
+            place + ": no alternative has a DeviceClass and as many devices that match");
       } else {
         add(amounts, resource(request), most(request));
       }
@@ -521,7 +553,7 @@ final class DeviceCounting {
         String place, DeviceRequest request, List<String> expressions, DeviceClassMapping mapping) {
       Resolution resolution = resolve(request, expressions, mapping);
       if (resolution.problem().isPresent()) {
-        unresolved.add(place + ": " + resolution.problem().get());
+        tell(unresolved, place + ": " + resolution.problem().get());
       } else {
         add(
             amounts,

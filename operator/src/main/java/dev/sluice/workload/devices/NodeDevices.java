@@ -1,11 +1,13 @@
 package dev.sluice.workload.devices;
 
+import java.util.ArrayDeque;
 import java.util.ArrayList;
-import java.util.Collections;
+import java.util.Deque;
 import java.util.HashMap;
 import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.TreeSet;
 
@@ -57,7 +59,7 @@ final class NodeDevices {
                           .filter(OnNode::isEnough)
                           .toList())
               .toList();
-      if (there.stream().noneMatch(List::isEmpty) && anyChoiceFits(there, List.of())) {
+      if (there.stream().noneMatch(List::isEmpty) && anyChoiceFits(there)) {
         return true;
       }
       if (work.isDone()) {
@@ -118,19 +120,27 @@ final class NodeDevices {
     return new OnNode(left, own);
   }
 
-  private boolean anyChoiceFits(List<List<OnNode>> requests, List<OnNode> chosen) {
-    if (chosen.size() == requests.size()) {
-      return fit(chosen);
-    }
-    for (OnNode alternative : requests.get(chosen.size())) {
-      List<OnNode> more = new ArrayList<>(chosen);
-      more.add(alternative);
-      if (anyChoiceFits(requests, more)) {
+  /** Tries one choice of alternatives after the other: there may be many requests, so in a loop. */
+  private boolean anyChoiceFits(List<List<OnNode>> requests) {
+    int[] chosen = new int[requests.size()];
+    while (!work.isDone()) {
+      List<OnNode> needs = new ArrayList<>(chosen.length);
+      for (int i = 0; i < chosen.length; i++) {
+        needs.add(requests.get(i).get(chosen[i]));
+      }
+      work.spend(chosen.length);
+      if (fit(needs)) {
         return true;
       }
-      if (work.isDone()) {
+      int last = chosen.length - 1;
+      while (last >= 0 && chosen[last] == requests.get(last).size() - 1) {
+        chosen[last] = 0;
+        last--;
+      }
+      if (last < 0) {
         return false;
       }
+      chosen[last]++;
     }
     return false;
   }
@@ -140,8 +150,7 @@ final class NodeDevices {
     Map<Device, Integer> takenBy = new IdentityHashMap<>();
     for (int request = 0; request < needs.size(); request++) {
       for (long unit = 0; unit < needs.get(request).count; unit++) {
-        Set<Device> seen = Collections.newSetFromMap(new IdentityHashMap<>());
-        if (!finds(request, needs, takenBy, seen)) {
+        if (!finds(request, needs, takenBy)) {
           return false;
         }
       }
@@ -149,22 +158,47 @@ final class NodeDevices {
     return true;
   }
 
+  /**
+   * A step from a request to one that has a device which it could take.
+   *
+   * @param taker the request that could take it
+   * @param device the device
+   */
+  private record Handover(int taker, Device device) {}
+
   /** Takes a device for a request, for which other requests may have to take other devices. */
-  private boolean finds(
-      int request, List<OnNode> needs, Map<Device, Integer> takenBy, Set<Device> seen) {
-    for (Device device : needs.get(request).devices) {
-      work.spend(1);
-      if (work.isDone()) {
-        return false;
-      }
-      if (seen.add(device)) {
-        Integer other = takenBy.get(device);
-        if (other == null || (other != request && finds(other, needs, takenBy, seen))) {
-          takenBy.put(device, request);
+  private boolean finds(int request, List<OnNode> needs, Map<Device, Integer> takenBy) {
+    Map<Integer, Handover> reached = new HashMap<>();
+    Deque<Integer> open = new ArrayDeque<>(List.of(request));
+    while (!open.isEmpty()) {
+      int taker = open.remove();
+      for (Device device : needs.get(taker).devices) {
+        work.spend(1);
+        if (work.isDone()) {
+          return false;
+        }
+        Integer owner = takenBy.get(device);
+        if (owner == null) {
+          handOver(new Handover(taker, device), request, reached, takenBy);
           return true;
+        }
+        if (owner != request && !reached.containsKey(owner)) {
+          reached.put(owner, new Handover(taker, device));
+          open.add(owner);
         }
       }
     }
     return false;
+  }
+
+  /** The last request on the way takes a free device, and gives its own to the one before it. */
+  private static void handOver(
+      Handover last, int request, Map<Integer, Handover> reached, Map<Device, Integer> takenBy) {
+    Handover handover = last;
+    takenBy.put(handover.device, handover.taker);
+    while (handover.taker != request) {
+      handover = Objects.requireNonNull(reached.get(handover.taker));
+      takenBy.put(handover.device, handover.taker);
+    }
   }
 }

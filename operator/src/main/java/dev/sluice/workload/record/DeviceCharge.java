@@ -25,6 +25,9 @@ public record DeviceCharge(
     List<String> defects,
     List<String> unresolved) {
 
+  /** Of so many claims a defect is told. */
+  private static final int MOST_TOLD = 20;
+
   /** A pod without devices. */
   public static final DeviceCharge NONE =
       new DeviceCharge(Collections.emptySortedMap(), Map.of(), List.of(), List.of());
@@ -39,6 +42,7 @@ public record DeviceCharge(
             template.resourceClaims().stream()
                 .map(Claim::name)
                 .distinct()
+                .limit(MOST_TOLD)
                 .map(
                     claim ->
                         "resource claim "

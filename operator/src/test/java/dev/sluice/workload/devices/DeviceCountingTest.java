@@ -887,6 +887,26 @@ class DeviceCountingTest {
     }
   }
 
+  /** A template of a pod may name one ResourceClaimTemplate in thousands of claims. */
+  @Test
+  void whatIsWrongWithThousandsOfClaimsIsToldInFewTexts() {
+    String requests = "{name: r, exactly: {deviceClassName: %s}}";
+    StringBuilder claims = new StringBuilder();
+    for (int i = 0; i < 10_001; i++) {
+      claims.append("{name: c%d, resourceClaimTemplateName: t},".formatted(i));
+    }
+    String pod = "{resourceClaims: [%s]}".formatted(claims);
+    assertThat(charge(pod, requests.formatted("other")).defects())
+        .hasSize(21)
+        .last()
+        .isEqualTo("and more");
+    assertThat(charge(pod, requests.formatted("gpu")).defects())
+        .containsExactly("its claims have too many requests; allowed: at most 10000 of a pod");
+    GivenDevices waiting =
+        given("{name: r, exactly: {deviceClassName: gpu, selectors: [{cel: {expression: ''}}]}}");
+    assertThat(charge(waiting, pod, PLAIN).unresolved()).hasSize(21).last().isEqualTo("and more");
+  }
+
   /** What is told of changes depends on it: drivers write their slices again without a change. */
   @Test
   void whatIsKeptOfObjectsIsComparedByItsContents() {

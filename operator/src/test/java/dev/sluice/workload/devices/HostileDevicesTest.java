@@ -33,7 +33,17 @@ class HostileDevicesTest {
                     selectors: [{cel: {expression: "device.attributes['d.com'].size > 1"}}]
                     tolerations: [{key: k, operator: Exists, effect: NoSchedule}]
                 - name: s
-                  firstAvailable: [{name: a, deviceClassName: gpu}]
+                  firstAvailable: [{name: a, deviceClassName: gpu}, {name: b, deviceClassName: gpu}]
+                - name: t
+                  exactly:
+                    deviceClassName: shared
+                    capacity: {requests: {memory: 3Gi, cores: 1}}
+          status:
+            allocation:
+              devices:
+                results:
+                - {request: t, driver: d.com, pool: p, device: a, consumedCapacity: {memory: 2Gi}}
+                - {request: t, driver: d.com, pool: p, device: a, consumedCapacity: {memory: 2Gi}}
           """);
   private static final ObjectNode CLASS =
       Templates.node(
@@ -49,11 +59,17 @@ class HostileDevicesTest {
           metadata: {name: s}
           spec:
             driver: d.com
+            nodeName: n
             pool: {name: p, generation: 1, resourceSliceCount: 1}
             devices:
             - name: a
               attributes: {size: {int: 2}, model: {string: x}, v: {version: 1.2.3}, ok: {bool: true}}
-              capacity: {memory: {value: 10Gi}}
+              allowMultipleAllocations: true
+              capacity:
+                memory:
+                  value: 10Gi
+                  requestPolicy: {default: 1Gi, validRange: {min: 1Gi, step: 1Mi, max: 8Gi}}
+                cores: {value: 8, requestPolicy: {default: 1, validValues: [1, 2, 4]}}
               consumesCounters: [{counterSet: s, counters: {memory: {value: 10Gi}}}]
               taints: [{key: k, value: v, effect: NoSchedule}]
           """);
@@ -66,6 +82,13 @@ class HostileDevicesTest {
             - {name: a, resources: {claims: [{name: c}], limits: {example.com/gpu: 1}}}
           """);
 
+  /** The claim that is made from a template. */
+  private static ObjectNode claim(ObjectNode template) {
+    ObjectNode claim = template.deepCopy();
+    claim.set("spec", template.path("spec").path("spec"));
+    return claim;
+  }
+
   @Test
   void nothingThrows() {
     long seed = Long.getLong("sluice.fuzz.seed", 1);
@@ -77,7 +100,11 @@ class HostileDevicesTest {
             new DeviceClassMapping(
                 "memory",
                 List.of("part"),
-                List.of(new DeviceSource(Kind.COUNTER, "memory", "d.com", "true"))));
+                List.of(new DeviceSource(Kind.COUNTER, "memory", "d.com", "true"))),
+            new DeviceClassMapping(
+                "capacity",
+                List.of("shared"),
+                List.of(new DeviceSource(Kind.CAPACITY, "memory", "d.com", "true"))));
     for (int i = 0; i < OBJECTS / 4; i++) {
       ObjectNode template = mutations.of(TEMPLATE);
       ObjectNode deviceClass = mutations.of(CLASS);
@@ -89,12 +116,14 @@ class HostileDevicesTest {
                     new GivenDevices(selectors)
                         .template(template)
                         .withClass(deviceClass)
+                        .withClass("{metadata: {name: shared}}")
                         .slice(slice);
                 DeviceCounting counting =
-                    new DeviceCounting(devices, selectors, mappings, DeviceCounting.Rules.DEFAULT);
+                    new DeviceCounting(
+                        devices, selectors, mappings, new DeviceCounting.Rules(true, true));
                 counting.of(
                     "team", PodTemplateParser.of(pod), counting.extended(devices.classes()));
-                counting.of(ClaimSpec.ofClaim(template));
+                counting.of(ClaimSpec.ofClaim(claim(template)));
               })
           .as("seed %d, number %d: %s %s %s %s", seed, i, template, deviceClass, slice, pod)
           .doesNotThrowAnyException();

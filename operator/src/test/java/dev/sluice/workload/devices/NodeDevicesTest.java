@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.sluice.workload.Templates;
 import dev.sluice.workload.devices.NodeDevices.Need;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
@@ -76,6 +77,30 @@ class NodeDevicesTest {
                 .suffice(List.of(List.of(need(25, devices)), List.of(need(25, devices)))))
         .isFalse();
     assertThat(work.isDone()).isTrue();
+  }
+
+  /** Each request gives its device to the one before it: as many steps as there are requests. */
+  @Test
+  void aLongRowOfRequestsMakesRoom() {
+    List<Device> devices = new ArrayList<>();
+    for (int i = 0; i <= 1_000; i++) {
+      devices.add(device("d" + i, "n", false));
+    }
+    List<List<Need>> requests = new ArrayList<>();
+    for (int i = 0; i < 1_000; i++) {
+      requests.add(List.of(need(1, devices.subList(i, i + 2))));
+    }
+    requests.add(List.of(need(1, devices.subList(0, 1))));
+    assertThat(suffice(requests)).isTrue();
+    requests.add(List.of(need(1, devices.subList(0, 1))));
+    assertThat(suffice(requests)).isFalse();
+  }
+
+  /** A pod may name one template in thousands of claims. */
+  @Test
+  void manyRequestsAreNoDepth() {
+    Need shared = need(1, List.of(device("a", "n", true)));
+    assertThat(suffice(Collections.nCopies(100_000, List.of(shared, shared)))).isTrue();
   }
 
   /** Tenants say how many requests there are; the cluster has thousands of devices. */
