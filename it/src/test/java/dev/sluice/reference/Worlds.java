@@ -31,30 +31,32 @@ final class Worlds {
   /**
    * Plays all.
    *
+   * @param <S> a step of a world; any of them can be left out
    * @param what what is compared, for the line that tells how much was played
    * @param most how many steps are played unless a property says otherwise
    * @param make makes the world of a seed, of so many steps
    * @param play plays the world of a seed, and throws what is wrong; at the same time as others
    */
-  static void play(
+  static <S> void play(
       String what,
       int most,
-      BiFunction<Long, Integer, List<Step>> make,
-      BiConsumer<Long, List<Step>> play) {
+      BiFunction<Long, Integer, List<S>> make,
+      BiConsumer<Long, List<S>> play) {
     play(what, most, LENGTH, make, play);
   }
 
   /**
    * Plays all.
    *
+   * @param <S> a step of a world; any of them can be left out
    * @param length how many steps a world has
    */
-  static void play(
+  static <S> void play(
       String what,
       int most,
       int length,
-      BiFunction<Long, Integer, List<Step>> make,
-      BiConsumer<Long, List<Step>> play) {
+      BiFunction<Long, Integer, List<S>> make,
+      BiConsumer<Long, List<S>> play) {
     long usual = most * Long.getLong("sluice.property.factor", 1);
     long worlds = (Long.getLong("sluice.property.steps", usual) + length - 1) / length;
     long first = Long.getLong("sluice.property.seed", 1);
@@ -91,9 +93,9 @@ final class Worlds {
     }
   }
 
-  private static String report(long seed, List<Step> world, Consumer<List<Step>> play) {
+  private static <S> String report(long seed, List<S> world, Consumer<List<S>> play) {
     String kind = failure(world, play).map(KIND).orElse("");
-    List<Step> least = shrink(world, kind, play);
+    List<S> least = shrink(world, kind, play);
     StringBuilder text = new StringBuilder("seed " + seed + ", " + least.size() + " steps:\n");
     least.forEach(step -> text.append("  ").append(step).append('\n'));
     failure(least, play).ifPresent(text::append);
@@ -101,14 +103,14 @@ final class Worlds {
   }
 
   /** Leaves out whatever can be left out: halves, quarters, …, single steps. */
-  static List<Step> shrink(List<Step> world, String kind, Consumer<List<Step>> play) {
-    List<Step> least = world;
+  static <S> List<S> shrink(List<S> world, String kind, Consumer<List<S>> play) {
+    List<S> least = world;
     for (int size = world.size() / 2; size > 0; size /= 2) {
       boolean shorter = true;
       while (shorter) {
         shorter = false;
         for (int from = least.size() - size; from >= 0; from--) {
-          List<Step> candidate = new ArrayList<>(least);
+          List<S> candidate = new ArrayList<>(least);
           candidate.subList(from, from + size).clear();
           if (failure(candidate, play).map(KIND).orElse("").equals(kind)) {
             least = candidate;
@@ -125,7 +127,7 @@ final class Worlds {
   private static final Function<Throwable, String> KIND =
       failure -> failure.getClass() + ("" + failure.getMessage()).replaceAll("[:\\[].*", "");
 
-  private static Optional<Throwable> failure(List<Step> world, Consumer<List<Step>> play) {
+  private static <S> Optional<Throwable> failure(List<S> world, Consumer<List<S>> play) {
     try {
       play.accept(world);
       return Optional.empty();
