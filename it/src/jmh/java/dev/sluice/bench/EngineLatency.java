@@ -128,7 +128,7 @@ public final class EngineLatency {
                 new PodSetRequest(
                     "main",
                     1,
-                    0,
+                    1,
                     new TreeMap<>(Map.of("cpu", cpu)),
                     NodeConstraints.ANYWHERE,
                     "")));

@@ -168,7 +168,7 @@ public final class TopologyLatency {
                 new PodSetRequest(
                     "main",
                     pods,
-                    0,
+                    pods,
                     new TreeMap<>(Map.of("cpu", 1L)),
                     NodeConstraints.ANYWHERE,
                     "",

@@ -184,11 +184,12 @@ final class RandomNodes {
     }
     boolean grouped = job % 7 == 6;
     for (int i = 0; i <= job % 3 / 2; i++) {
+      int pods = dice.below(6);
       podSets.add(
           new PodSetRequest(
               i == 0 ? "main" : "more",
-              dice.below(6),
-              0,
+              pods,
+              pods,
               perPod,
               NodeConstraints.ANYWHERE,
               grouped ? "group" : "",
@@ -221,7 +222,7 @@ final class RandomNodes {
       perPod.put("memory", 1L + dice.below(2));
     }
     int fewest =
-        size.pods() == Pods.FEWER && dice.chance(70) && pods > 0 ? 1 + dice.below(pods) : 0;
+        size.pods() == Pods.FEWER && dice.chance(70) && pods > 0 ? dice.below(1 + pods) : pods;
     return new PodSetRequest(
         name, pods, fewest, perPod, constraints(), group, request, onNode(perPod));
   }

@@ -42,10 +42,10 @@ final class RandomShapes {
         perPod.put("unheard-of", (long) dice.below(2));
       }
       int count = dice.chance(size.preempting() ? 90 : 70) ? 1 : dice.below(4);
-      int minCount = 0;
+      int minCount = count;
       if (size.pods() == Pods.FEWER && dice.chance(70)) {
         count = 1 + dice.below(8);
-        minCount = 1 + dice.below(count);
+        minCount = dice.below(1 + count);
       }
       podSets.add(
           new PodSetRequest(

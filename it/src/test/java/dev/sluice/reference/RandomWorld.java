@@ -89,7 +89,7 @@ final class RandomWorld {
             new PodSetRequest(
                 "main",
                 1,
-                0,
+                1,
                 new TreeMap<>(Map.of(resource, amount)),
                 NodeConstraints.ANYWHERE,
                 "")));

@@ -14,7 +14,7 @@ import java.util.function.Predicate;
 record ReferenceReduction(RequestShape shape) {
 
   private static int delta(PodSetRequest set) {
-    return set.minCount() == 0 ? 0 : set.count() - set.minCount();
+    return set.count() - set.minCount();
   }
 
   private int sum() {

@@ -257,7 +257,7 @@ final class ReferenceReservations {
       return false;
     }
     for (PodSetRequest podSet : entry.workload().shape().podSets()) {
-      int count = podSet.minCount() > 0 ? podSet.minCount() : podSet.count();
+      int count = podSet.minCount();
       for (ResourceGroup group : queue.groups()) {
         boolean all =
             group.flavors().stream()

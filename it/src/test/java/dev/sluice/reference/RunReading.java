@@ -208,11 +208,12 @@ final class RunReading {
                 each ->
                     perPod.merge(each.getKey(), amount(each.getKey(), each.getValue()), Long::sum));
       }
+      int count = podSet.path("count").asInt(1);
       podSets.add(
           new PodSetRequest(
               name(podSet, "name"),
-              podSet.path("count").asInt(1),
-              podSet.path("minCount").asInt(0),
+              count,
+              podSet.path("minCount").asInt(count),
               perPod,
               NodeConstraints.ANYWHERE,
               ""));

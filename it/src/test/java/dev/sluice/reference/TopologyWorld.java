@@ -305,7 +305,7 @@ final class TopologyWorld {
     return new PodSetRequest(
         name,
         count,
-        0,
+        count,
         new TreeMap<>(Map.of("cpu", 1L + dice.below(4))),
         NodeConstraints.ANYWHERE,
         group,

@@ -174,9 +174,8 @@ final class VictimSetChecks {
   /** All that it may ask for: any flavor for each group of resources, for any count of pods. */
   private static List<Map<FlavorResource, Long>> requests(
       PodSetRequest podSet, ClusterQueueSpec queue) {
-    int fewest = podSet.minCount() > 0 ? podSet.minCount() : podSet.count();
     List<Map<FlavorResource, Long>> all = new ArrayList<>();
-    for (int count = fewest; count <= podSet.count(); count++) {
+    for (int count = podSet.minCount(); count <= podSet.count(); count++) {
       all.addAll(requests(podSet, count, queue));
     }
     return all;

@@ -101,9 +101,7 @@ final class WorkloadDocument {
   private static void podSets(ArrayNode nodes, CachedWorkload workload) {
     for (PodSet podSet : workload.spec().podSets()) {
       ObjectNode node = nodes.addObject().put("name", podSet.name()).put("count", podSet.count());
-      if (podSet.minCount() > 0) {
-        node.put("minCount", podSet.minCount());
-      }
+      podSet.minCount().ifPresent(fewest -> node.put("minCount", fewest));
       ObjectNode perPod = node.putObject("perPod");
       podSet
           .template()

@@ -14,6 +14,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalInt;
 
 /** The Workload of a job, in the words of a test; as it was made for the job it is given. */
 public final class GivenWorkload {
@@ -295,6 +296,11 @@ public final class GivenWorkload {
             List.of(),
             List.of());
     return new CachedWorkload.PodSet(
-        podSet.name(), podSet.count(), podSet.minCount(), template, "", Optional.empty());
+        podSet.name(),
+        podSet.count(),
+        podSet.minCount() > 0 ? OptionalInt.of(podSet.minCount()) : OptionalInt.empty(),
+        template,
+        "",
+        Optional.empty());
   }
 }

@@ -58,7 +58,7 @@ final class MissingReference {
                 new CachedJob.PodSet(
                     podSet.name(),
                     podSet.count(),
-                    podSet.minCount(),
+                    podSet.minCount().orElse(0),
                     new PodTemplateHash(
                         podSet.template().fingerprint(),
                         podSet.template().fingerprintWithoutTolerations()),

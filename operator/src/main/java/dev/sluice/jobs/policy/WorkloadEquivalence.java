@@ -7,6 +7,7 @@ import dev.sluice.workload.record.CachedWorkload.Admission;
 import dev.sluice.workload.record.CachedWorkload.Assignment;
 import java.util.List;
 import java.util.Optional;
+import java.util.OptionalInt;
 
 /** Whether a Workload says what its job says (docs/workload-semantics.md#creation-of-workloads). */
 final class WorkloadEquivalence {
@@ -90,7 +91,7 @@ final class WorkloadEquivalence {
       CachedJob.PodSet ours = job.podSets().get(i);
       CachedWorkload.PodSet theirs = workload.spec().podSets().get(i);
       if (ours.count() != theirs.count()
-          || (options.on(FeatureGate.PARTIAL_ADMISSION) ? ours.minCount() : 0) != theirs.minCount()
+          || !minCount(ours, options).equals(theirs.minCount())
           || !sameTemplate(ours, theirs, withTolerations)) {
         return false;
       }
@@ -98,12 +99,18 @@ final class WorkloadEquivalence {
     return true;
   }
 
+  private static OptionalInt minCount(CachedJob.PodSet podSet, JobOptions options) {
+    return podSet.minCount() > 0 && options.on(FeatureGate.PARTIAL_ADMISSION)
+        ? OptionalInt.of(podSet.minCount())
+        : OptionalInt.empty();
+  }
+
   private static boolean looksStarted(
       CachedJob job, CachedWorkload workload, List<Assignment> assignments) {
     for (int i = 0; i < job.podSets().size(); i++) {
       CachedJob.PodSet ours = job.podSets().get(i);
       CachedWorkload.PodSet theirs = workload.spec().podSets().get(i);
-      int given = theirs.minCount() > 0 ? assigned(theirs, assignments) : theirs.count();
+      int given = theirs.minCount().isPresent() ? assigned(theirs, assignments) : theirs.count();
       if (ours.count() != given || !sameTemplate(ours, theirs, false)) {
         return false;
       }

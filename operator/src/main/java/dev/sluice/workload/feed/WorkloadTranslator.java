@@ -559,7 +559,7 @@ public final class WorkloadTranslator {
           new PodSetRequest(
               podSet.name(),
               count,
-              options.on(FeatureGate.PARTIAL_ADMISSION) ? Math.min(podSet.minCount(), count) : 0,
+              fewest(podSet, count),
               devices.counted(requested, transformer::of),
               outside(shapeKey.excluded(), podSet.template().nodeConstraints()),
               podSet.group(),
@@ -569,6 +569,12 @@ public final class WorkloadTranslator {
               onNode));
     }
     return new RequestShape(requests, shapeKey.guaranteed()).withPreemption(shapeKey.preemption());
+  }
+
+  private int fewest(PodSet podSet, int count) {
+    return options.on(FeatureGate.PARTIAL_ADMISSION)
+        ? Math.clamp(podSet.minCount().orElse(count), 0, count)
+        : count;
   }
 
   private static NodeConstraints outside(

@@ -9,6 +9,7 @@ import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.OptionalLong;
 import java.util.stream.Stream;
 
@@ -130,7 +131,8 @@ public record CachedWorkload(
   /**
    * A pod set. Equal templates share one instance.
    *
-   * @param minCount the fewest pods that the pod set can start with; 0 without partial admission
+   * @param minCount the fewest pods that the pod set can start with; empty without partial
+   *     admission
    * @param group the pod-set group; empty without group
    * @param topologyRequest the request for a topology, as far as the spec contains one
    * @param topologySpreading the annotation of the template that says how groups of pods are spread
@@ -139,7 +141,7 @@ public record CachedWorkload(
   public record PodSet(
       String name,
       int count,
-      int minCount,
+      OptionalInt minCount,
       PodTemplate template,
       String group,
       Optional<RankedTopologyRequest> topologyRequest,
@@ -149,7 +151,7 @@ public record CachedWorkload(
     public PodSet(
         String name,
         int count,
-        int minCount,
+        OptionalInt minCount,
         PodTemplate template,
         String group,
         Optional<RankedTopologyRequest> topologyRequest) {

@@ -27,6 +27,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
@@ -284,7 +285,7 @@ public final class WorkloadParser {
     private final JsonTokenReader jsonTokenReader;
     private String name = "main";
     private int count = 1;
-    private int minCount;
+    private OptionalInt minCount = OptionalInt.empty();
     private String group = "";
     private @Nullable TopologyRequestParser topologyRequest;
     private PodTemplate template = EMPTY;
@@ -303,7 +304,7 @@ public final class WorkloadParser {
       switch (field) {
         case "name" -> name = jsonTokenReader.word();
         case "count" -> count = jsonTokenReader.number(1);
-        case "minCount" -> minCount = jsonTokenReader.number(0);
+        case "minCount" -> minCount = OptionalInt.of(jsonTokenReader.number(0));
         case "topologyRequest" -> readTopologyRequest();
         default -> {}
       }

@@ -126,7 +126,7 @@ class VisibilityAtScaleTest {
                   new PodSetRequest(
                       "main",
                       1,
-                      0,
+                      1,
                       new TreeMap<>(Map.of("cpu", cpu)),
                       NodeConstraints.ANYWHERE,
                       ""))));

@@ -14,6 +14,7 @@ import dev.sluice.workload.record.PodTemplateParser;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.TreeMap;
 import org.junit.jupiter.api.Test;
 
@@ -34,7 +35,8 @@ class AdmittedRequestsTest {
   }
 
   private static PodSet podSet(String requests) {
-    return new PodSet("main", 2, 0, PodTemplateParser.of(pod(requests)), "", Optional.empty());
+    return new PodSet(
+        "main", 2, OptionalInt.empty(), PodTemplateParser.of(pod(requests)), "", Optional.empty());
   }
 
   @Test
@@ -90,7 +92,12 @@ class AdmittedRequestsTest {
         new AdmittedRequests(List.of(), List.of(), false, Map.of("proxy", Map.of("cpu", 100L)));
     PodSet own =
         new PodSet(
-            "main", 2, 0, PodTemplateParser.of(podWithProxy("{cpu: 100m}")), "", Optional.empty());
+            "main",
+            2,
+            OptionalInt.empty(),
+            PodTemplateParser.of(podWithProxy("{cpu: 100m}")),
+            "",
+            Optional.empty());
     Assignment charged = new Assignment("main", Map.of("cpu", "plain"), Map.of("cpu", "2200m"), 2);
 
     assertThat(requests.excess(podWithProxy("{cpu: 100m}"), own, charged)).isEmpty();
@@ -120,7 +127,7 @@ class AdmittedRequestsTest {
         new PodSet(
             "main",
             2,
-            0,
+            OptionalInt.empty(),
             Templates.podSpec("{resourceClaims: [{name: c, resourceClaimTemplateName: t}]}"),
             "",
             Optional.empty());

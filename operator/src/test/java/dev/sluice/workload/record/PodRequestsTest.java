@@ -12,6 +12,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalInt;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -281,6 +282,8 @@ class PodRequestsTest {
   }
 
   private static List<CachedWorkload.PodSet> podSets(String podSpec) {
-    return List.of(new CachedWorkload.PodSet("main", 1, 0, podSpec(podSpec), "", Optional.empty()));
+    return List.of(
+        new CachedWorkload.PodSet(
+            "main", 1, OptionalInt.empty(), podSpec(podSpec), "", Optional.empty()));
   }
 }

@@ -9,7 +9,8 @@ import java.util.TreeMap;
  *
  * @param name name of the pod set in the Workload
  * @param count pods that still need quota; reclaimable pods are already subtracted
- * @param minCount the fewest pods that the pod set can start with; 0 without partial admission
+ * @param minCount the fewest pods that the pod set can start with, from 0 to {@code count}; {@code
+ *     count} without partial admission
  * @param perPod what quota counts of one pod, by resource (thousandths for cpu, whole units
  *     otherwise)
  * @param nodeConstraints the nodes that the pods may run on
@@ -59,7 +60,7 @@ public record PodSetRequest(
 
   /** The number of pods that the pod set can start without. */
   public long spare() {
-    return minCount > 0 ? Math.max(0, count - minCount) : 0;
+    return (long) count - minCount;
   }
 
   /** The same request of a pod set with another name. */
@@ -82,6 +83,7 @@ public record PodSetRequest(
 
   /** The same request with another number of pods, all of which are required. */
   public PodSetRequest withCount(int pods) {
-    return new PodSetRequest(name, pods, 0, perPod, nodeConstraints, group, topology, nodeRequests);
+    return new PodSetRequest(
+        name, pods, pods, perPod, nodeConstraints, group, topology, nodeRequests);
   }
 }

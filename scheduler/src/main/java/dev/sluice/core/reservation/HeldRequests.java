@@ -301,7 +301,7 @@ final class HeldRequests implements HeldBack {
       return new Option[0][];
     }
     for (PodSetRequest podSet : equivalenceClass.shape().podSets()) {
-      int count = podSet.minCount() > 0 ? podSet.minCount() : podSet.count();
+      int count = podSet.minCount();
       for (ResourceGroup group : queue.spec().groups()) {
         List<Option> choice = new ArrayList<>();
         for (ResourceGroup.FlavorQuotas flavor : group.flavors()) {

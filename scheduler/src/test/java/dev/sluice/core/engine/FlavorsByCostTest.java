@@ -234,7 +234,7 @@ class FlavorsByCostTest {
         "q",
         new RequestShape(
                 List.of(
-                    SchedulerFixture.pods("first", 2, 0), SchedulerFixture.pods("second", 1, 0)))
+                    SchedulerFixture.pods("first", 2, 2), SchedulerFixture.pods("second", 1, 1)))
             .costing(
                 Optional.of(
                     new CostRules(

@@ -292,7 +292,8 @@ class JobSlicesTest {
       String name, String replaces, int count, boolean choosesFromZero) {
     return new RequestShape(
             List.of(
-                SchedulerFixture.pods("leader", 1, 0), SchedulerFixture.pods("workers", count, 0)))
+                SchedulerFixture.pods("leader", 1, 1),
+                SchedulerFixture.pods("workers", count, count)))
         .withSlice(Optional.of(new JobSlice("job", name, replaces, choosesFromZero)));
   }
 

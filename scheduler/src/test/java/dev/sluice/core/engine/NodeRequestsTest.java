@@ -91,7 +91,7 @@ class NodeRequestsTest {
             new PodSetRequest(
                 "main",
                 pods,
-                0,
+                pods,
                 new TreeMap<>(charged),
                 NodeConstraints.ANYWHERE,
                 "",

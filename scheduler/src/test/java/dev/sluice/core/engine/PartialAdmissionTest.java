@@ -19,6 +19,8 @@ import dev.sluice.core.model.WorkloadId;
 import java.util.List;
 import java.util.OptionalInt;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /** Workloads that may start with fewer pods (docs/scheduling-semantics.md#flavor-assignment). */
 class PartialAdmissionTest {
@@ -78,10 +80,36 @@ class PartialAdmissionTest {
   void podSetsWithoutAMinimumKeepTheirPods() {
     schedulerFixture.flavor("f");
     schedulerFixture.queue("q", "", quota("f", 6));
-    submit("w", 0, pods("driver", 2, 0), pods("workers", 8, 1));
+    submit("w", 0, pods("driver", 2, 2), pods("workers", 8, 1));
 
     assertThat(schedulerFixture.admitted()).containsExactly("w");
     assertThat(schedulerFixture.counts("w")).containsExactly(2, 4);
+  }
+
+  /** changes-0.20, section 2: minCount may be 0; then every pod can be spared. */
+  @ParameterizedTest
+  @CsvSource({"12, 10", "6, 6", "1, 1", "0, 0"})
+  void allPodsCanBeSparedWhereTheFewestAreNone(long quota, int started) {
+    schedulerFixture.flavor("f");
+    schedulerFixture.queue("q", "", quota("f", quota));
+    submit("w", 0, pods("main", 10, 0));
+
+    assertThat(schedulerFixture.admitted()).containsExactly("w");
+    assertThat(schedulerFixture.counts("w")).containsExactly(started);
+    assertThat(schedulerFixture.admission("w").podSets().getFirst().usage())
+        .isEqualTo(java.util.Map.of("cpu", (long) started));
+  }
+
+  /** Pod sets of a fixed size are never spared, and hold back those that could be. */
+  @Test
+  void podSetsThatMayBeNoneWaitForThoseThatMayNot() {
+    schedulerFixture.flavor("f");
+    schedulerFixture.queue("q", "", quota("f", 3));
+    submit("w", 0, pods("driver", 2, 2), pods("workers", 8, 0));
+    submit("waits", 0, pods("driver", 1, 1), pods("workers", 8, 0));
+
+    assertThat(schedulerFixture.admitted()).containsExactly("w");
+    assertThat(schedulerFixture.counts("w")).containsExactly(2, 1);
   }
 
   @Test

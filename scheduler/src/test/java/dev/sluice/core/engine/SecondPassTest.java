@@ -67,7 +67,7 @@ class SecondPassTest {
     return new PodSetRequest(
         name,
         count,
-        0,
+        count,
         new TreeMap<>(Map.of("cpu", cpu)),
         NodeConstraints.ANYWHERE,
         group,

@@ -44,7 +44,7 @@ class SkippedHeadTest {
     schedulerFixture.queue("other", "co", others);
     schedulerFixture.admitted();
     schedulerFixture.submit(
-        "waits", "strict", new RequestShape(List.of(pods("one", 4, 0), pods("two", 4, 0))), 1);
+        "waits", "strict", new RequestShape(List.of(pods("one", 4, 4), pods("two", 4, 4))), 1);
     assertThat(cycles()).isLessThan(10);
   }
 

@@ -74,7 +74,7 @@ class SpreadingTest {
     return new PodSetRequest(
         name,
         1,
-        0,
+        1,
         new TreeMap<>(Map.of("cpu", cpu)),
         NodeConstraints.ANYWHERE,
         group,

@@ -40,7 +40,7 @@ class PendingQueueTest {
                 new PodSetRequest(
                     "main",
                     1,
-                    0,
+                    1,
                     new TreeMap<>(Map.of("cpu", cpu)),
                     NodeConstraints.ANYWHERE,
                     "")));

@@ -83,7 +83,7 @@ class InadmissibleIndexTest {
                 new PodSetRequest(
                     "main",
                     1,
-                    0,
+                    1,
                     new TreeMap<>(Map.of("cpu", amount)),
                     NodeConstraints.ANYWHERE,
                     "")));
