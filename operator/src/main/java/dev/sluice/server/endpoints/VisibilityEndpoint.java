@@ -319,19 +319,21 @@ public final class VisibilityEndpoint implements HttpHandler {
 
     private static final int USUAL_LIMIT = 1_000;
     private static final int MAX_LIMIT = 100_000;
+    private static final BigInteger MOST = BigInteger.valueOf(Integer.MAX_VALUE);
 
     /**
-     * Reads {@code offset} and {@code limit} of a query. Negative values count as 0, an absent
-     * limit or one of 0 as 1,000, a greater one than 100,000 as that; what is not a number counts
-     * as absent. {@code estimates} counts if it is {@code true}.
+     * Reads {@code offset} and {@code limit} of a query. An absent limit or one of 0 counts as
+     * 1,000, a greater one than 100,000 as that, a negative one shows nothing; a negative offset
+     * counts as 0; what is not a number counts as absent. {@code estimates} counts if it is {@code
+     * true}.
      *
      * @param query the raw query, empty if absent
      */
     static PageOptions parse(String query) {
       int limit = number(query, "limit");
       return new PageOptions(
-          number(query, "offset"),
-          limit == 0 ? USUAL_LIMIT : Math.min(limit, MAX_LIMIT),
+          Math.max(0, number(query, "offset")),
+          limit == 0 ? USUAL_LIMIT : Math.clamp(limit, 0, MAX_LIMIT),
           value(query, VisibilityApi.ESTIMATES).equals("true"));
     }
 
@@ -354,7 +356,7 @@ public final class VisibilityEndpoint implements HttpHandler {
       return Optional.of(text)
           .filter(digits -> digits.matches("-?[0-9]{1,30}"))
           .map(BigInteger::new)
-          .map(value -> value.max(BigInteger.ZERO).min(BigInteger.valueOf(Integer.MAX_VALUE)))
+          .map(value -> value.max(BigInteger.ONE.negate()).min(MOST))
           .map(BigInteger::intValue)
           .orElse(0);
     }
