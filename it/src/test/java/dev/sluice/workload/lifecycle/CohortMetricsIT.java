@@ -33,7 +33,8 @@ class CohortMetricsIT {
   private final OperatorSettings settings =
       OperatorSettings.onFreePorts(new Random())
           .withMetrics(
-              "enableClusterQueueResources: true, customLabels: [{name: tier, sourceKind: Cohort, sourceLabelKey: tier}]")
+              "enableClusterQueueResources: true, customLabels: [{name: tier, sourceKind: Cohort,"
+                  + " sourceLabelKey: tier}]")
           .with(
               """
               fairSharing: {preemptionStrategies: [LessThanOrEqualToFinalShare]}
@@ -264,7 +265,10 @@ class CohortMetricsIT {
                             .require()
                             .get("status", "conditions"));
                 assertThat(status)
-                    .contains("\"reason\":\"MultipleMultiKueueAdmissionChecks\"", "is not active");
+                    .contains(
+                        "\"reason\":\"AdmissionCheckInactive\"",
+                        "is not active",
+                        "only one check of it is allowed");
               });
     }
   }
