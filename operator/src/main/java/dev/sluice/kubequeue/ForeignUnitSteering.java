@@ -3,6 +3,7 @@ package dev.sluice.kubequeue;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.sluice.jobs.controller.IntegrationRegistry;
+import dev.sluice.jobs.kind.JobRef;
 import dev.sluice.jobs.kind.ObjectKey;
 import dev.sluice.jobs.policy.CachedJob;
 import dev.sluice.kube.client.ApiClient;
@@ -11,6 +12,10 @@ import dev.sluice.kube.client.ApiRequest;
 import dev.sluice.kube.client.Futures;
 import dev.sluice.kube.controller.WorkQueue;
 import dev.sluice.kube.controller.WorkQueueSettings;
+import dev.sluice.kube.events.EventRecorder;
+import dev.sluice.kube.events.ObjectReference;
+import dev.sluice.queues.cache.InformerCaches;
+import dev.sluice.queues.mapping.UnsupportedFields;
 import dev.sluice.workload.record.CachedWorkload;
 import dev.sluice.workload.record.WorkloadListener;
 import dev.sluice.workload.record.WorkloadLister;
@@ -47,8 +52,10 @@ public final class ForeignUnitSteering implements WorkloadListener, AutoCloseabl
   public record Dependencies(
       WorkloadLister workloads,
       WorkloadWriter writer,
+      InformerCaches caches,
       IntegrationRegistry jobs,
       ApiClient client,
+      EventRecorder events,
       WorkQueueSettings work,
       BooleanSupplier leading) {}
 
@@ -115,7 +122,10 @@ public final class ForeignUnitSteering implements WorkloadListener, AutoCloseabl
       return Optional.empty();
     }
     Optional<JsonNode> read = read(key);
-    Optional<ObjectNode> patch = read.flatMap(it -> UnitEdit.ofForeign(it, workload));
+    Optional<UnitEdit> edit =
+        read.map(it -> UnitEdit.ofForeign(it, workload, dependencies.caches()));
+    edit.flatMap(it -> it.refusal(key.name())).ifPresent(why -> warn(unit.get().ref(), why));
+    Optional<ObjectNode> patch = edit.flatMap(UnitEdit::patch);
     if (patch.isEmpty()) {
       agreed.put(key, now);
       return Optional.empty();
@@ -124,6 +134,22 @@ public final class ForeignUnitSteering implements WorkloadListener, AutoCloseabl
         Futures.forResult(
             dependencies.writer().patch(workload.id(), workload.version(), patch.get()));
     return Optional.of(SOON);
+  }
+
+  private void warn(JobRef unitRef, String note) {
+    dependencies
+        .events()
+        .record(
+            new ObjectReference(
+                ForeignQueueUnit.KIND.apiVersion(),
+                QueueUnits.KIND,
+                unitRef.namespace(),
+                unitRef.name(),
+                unitRef.uid()),
+            EventRecorder.Type.WARNING,
+            UnsupportedFields.REASON,
+            "Sync",
+            note);
   }
 
   private Optional<JsonNode> read(ObjectKey unit) throws InterruptedException {

@@ -17,6 +17,7 @@ import dev.sluice.kube.controller.WorkQueueSettings;
 import dev.sluice.kube.events.EventRecorder;
 import dev.sluice.kube.events.ObjectReference;
 import dev.sluice.queues.cache.InformerCaches;
+import dev.sluice.queues.mapping.UnsupportedFields;
 import dev.sluice.workload.record.CachedWorkload;
 import dev.sluice.workload.record.WorkloadListener;
 import dev.sluice.workload.record.WorkloadLister;
@@ -232,24 +233,34 @@ public final class QueueUnitMirror implements WorkloadListener, AutoCloseable {
           return Optional.empty();
         }
         units.put(shown, other);
-        dependencies
-            .events()
-            .record(
-                new ObjectReference(
-                    owner.apiVersion(), owner.kind(), namespace, owner.name(), owner.uid()),
-                EventRecorder.Type.WARNING,
-                QuotaReconciler.NAME_TAKEN,
-                "Sync",
-                "the name of the QueueUnit %s is taken, so that it is %s"
-                    .formatted(key.name(), other));
+        warn(
+            namespace,
+            owner,
+            QuotaReconciler.NAME_TAKEN,
+            "the name of the QueueUnit %s is taken, so that it is %s".formatted(key.name(), other));
         return Optional.of(Duration.ZERO);
       }
-      Optional<ObjectNode> edit = found.flatMap(it -> UnitEdit.patch(it, workload));
-      if (edit.isPresent()) {
-        return steer(workload, edit.get());
+      Optional<UnitEdit> edit = found.map(it -> UnitEdit.of(it, workload, dependencies.caches()));
+      edit.flatMap(it -> it.refusal(key.name()))
+          .ifPresent(why -> warn(namespace, owner, UnsupportedFields.REASON, why));
+      Optional<ObjectNode> patch = edit.flatMap(UnitEdit::patch);
+      if (patch.isPresent()) {
+        return steer(workload, patch.get());
       }
     }
     return write(key, manifest, untouched.map(WrittenUnit::manifest));
+  }
+
+  private void warn(String namespace, CachedWorkload.Owner owner, String reason, String note) {
+    dependencies
+        .events()
+        .record(
+            new ObjectReference(
+                owner.apiVersion(), owner.kind(), namespace, owner.name(), owner.uid()),
+            EventRecorder.Type.WARNING,
+            reason,
+            "Sync",
+            note);
   }
 
   /** Whether a unit was made by somebody else, or shows another Workload that is still there. */

@@ -10,10 +10,12 @@ import static dev.sluice.jobs.GivenWorkload.workloadOf;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.sluice.checks.BuiltInCheckControllers;
 import dev.sluice.jobs.GivenJob;
 import dev.sluice.jobs.controller.CachedJobParser;
 import dev.sluice.jobs.kind.JobState;
 import dev.sluice.jobs.kind.StartConflictException;
+import dev.sluice.queues.cache.InformerCaches;
 import dev.sluice.testing.Mutations;
 import dev.sluice.workload.record.CachedWorkload;
 import java.time.Instant;
@@ -26,6 +28,8 @@ import org.junit.jupiter.params.provider.CsvSource;
 
 /** QueueUnits of extensions as their integration sees them. */
 class ForeignQueueUnitTest {
+
+  private static final InformerCaches CACHES = InformerCaches.empty(BuiltInCheckControllers.all());
 
   private static final ForeignQueueUnit KIND =
       new ForeignQueueUnit(
@@ -146,15 +150,20 @@ class ForeignQueueUnitTest {
   @Test
   void aUnitSaysThePriorityOfItsWorkloadAndWhetherItIsActive() {
     CachedWorkload workload = workloadOf(GivenJob.job()).get();
-    assertThat(UnitEdit.ofForeign(with(UNIT, "{spec: {priority: 0}}"), workload)).isEmpty();
-    assertThat(UnitEdit.ofForeign(UNIT, workload))
+    assertThat(UnitEdit.ofForeign(with(UNIT, "{spec: {priority: 0}}"), workload, CACHES).patch())
+        .isEmpty();
+    assertThat(UnitEdit.ofForeign(UNIT, workload, CACHES).patch())
         .contains(yaml("{metadata: {annotations: {kueue.x-k8s.io/priority-boost: '5'}}}"));
-    assertThat(UnitEdit.ofForeign(with(UNIT, "{spec: {priority: 0, active: false}}"), workload))
+    assertThat(
+            UnitEdit.ofForeign(with(UNIT, "{spec: {priority: 0, active: false}}"), workload, CACHES)
+                .patch())
         .contains(
             yaml(
                 "{metadata: {annotations: {sluice.dev/inactive-by-unit: 'true'}},"
                     + " spec: {active: false}}"));
-    assertThat(UnitEdit.ofForeign(with(UNIT, "{spec: {priority: 0, active: true}}"), workload))
+    assertThat(
+            UnitEdit.ofForeign(with(UNIT, "{spec: {priority: 0, active: true}}"), workload, CACHES)
+                .patch())
         .isEmpty();
   }
 
@@ -185,8 +194,8 @@ class ForeignQueueUnitTest {
         assertThat(KIND.start(unit, List.of())).hasSize(2);
         assertThat(KIND.nextStopStep(unit, Optional.empty())).isNotNull();
         assertThat(KIND.neverStarted(unit)).isIn(true, false);
-        assertThat(UnitEdit.patch(unit, workload)).isNotNull();
-        assertThat(UnitEdit.ofForeign(unit, workload)).isNotNull();
+        assertThat(UnitEdit.of(unit, workload, CACHES).patch()).isNotNull();
+        assertThat(UnitEdit.ofForeign(unit, workload, CACHES).patch()).isNotNull();
       }
     }
     assertThat(fed).isGreaterThan(3000);

@@ -11,6 +11,7 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import com.fasterxml.jackson.dataformat.yaml.YAMLMapper;
 import dev.sluice.api.v1beta2.ClusterQueue;
 import dev.sluice.api.v1beta2.LocalQueue;
+import dev.sluice.api.v1beta2.WorkloadPriorityClass;
 import dev.sluice.checks.BuiltInCheckControllers;
 import dev.sluice.jobs.GivenWorkload;
 import dev.sluice.jobs.controller.IntegrationRegistry;
@@ -57,6 +58,7 @@ class QueueUnitMirrorTest {
   private final Map<String, ObjectNode> units = new HashMap<>();
   private final SetWorkloads workloads = new SetWorkloads();
   private final Queue<Runnable> delayed = new ArrayDeque<>();
+  private final InformerCaches caches = InformerCaches.empty(BuiltInCheckControllers.all());
   private PlayedApi api;
   private KubernetesClient client;
   private final KeptEvents sink = new KeptEvents();
@@ -70,7 +72,6 @@ class QueueUnitMirrorTest {
     api = new PlayedApi();
     api.play(this::answer);
     client = api.client();
-    InformerCaches caches = InformerCaches.empty(BuiltInCheckControllers.all());
     put(
         caches.localQueues(),
         LocalQueue.class,
@@ -195,6 +196,11 @@ class QueueUnitMirrorTest {
     return Objects.requireNonNull(units.get(name), name);
   }
 
+  /** Somebody changes the priority of a unit. */
+  private synchronized void edit(String name, int priority) {
+    unit(name).withObject("/spec").put("priority", priority);
+  }
+
   private synchronized String phase(String unit) {
     JsonNode found = units.get(unit);
     return found == null ? "none" : found.at("/status/phase").asText();
@@ -208,6 +214,26 @@ class QueueUnitMirrorTest {
     changed(workloadOf(job()).admitted("spot"));
     assertThat(phase("sample")).isEqualTo("Dequeued");
     assertThat(api.asked("PATCH", "/status")).hasSize(2);
+  }
+
+  /** The edit is undone, and the job is told why. */
+  @Test
+  void aPriorityThatIsNotForEverybodyIsUndone() throws JsonProcessingException {
+    put(
+        caches.workloadPriorityClasses(),
+        WorkloadPriorityClass.class,
+        "{metadata: {name: urgent, annotations: {sluice.dev/allowed-users: ann}}, value: 100}");
+    changed(workloadOf(job()));
+    edit("sample", 200);
+    changed(workloadOf(job()));
+    assertThat(unit("sample").at("/spec/priority").asInt()).isZero();
+    events.close();
+    assertThat(sink.kept)
+        .extracting(event -> event.getReason() + ": " + event.getNote())
+        .containsExactly(
+            "NotActedUpon: spec.priority of QueueUnit sample has no effect: it reaches the priority"
+                + " of WorkloadPriorityClass urgent, which not everybody may use, and nobody judges"
+                + " who changes a QueueUnit");
   }
 
   /** As in the definition of an early Kube Queue, which is never replaced. */

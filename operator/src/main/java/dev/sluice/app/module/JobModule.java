@@ -291,8 +291,10 @@ public final class JobModule implements OperatorModule {
                 new ForeignUnitSteering.Dependencies(
                     workloads.cache(),
                     workloads.writer(),
+                    informers.caches(),
                     registry,
                     context.requests(1),
+                    context.events(),
                     context.workQueue(ForeignQueueUnit.KIND),
                     () -> started && context.leadership().leading())))
         : Optional.empty();

@@ -1,5 +1,6 @@
 package dev.sluice.queues.cache;
 
+import dev.sluice.api.queueing.AllowedSubjects;
 import dev.sluice.api.v1beta2.AdmissionCheck;
 import dev.sluice.api.v1beta2.ClusterQueue;
 import dev.sluice.api.v1beta2.Cohort;
@@ -16,6 +17,8 @@ import dev.sluice.queues.mapping.TopologyMapper;
 import io.fabric8.kubernetes.api.model.Namespace;
 import io.fabric8.kubernetes.api.model.scheduling.v1.PriorityClass;
 import java.util.List;
+import java.util.Set;
+import java.util.stream.Collectors;
 
 /**
  * The informers' stores of all kinds except Workloads and jobs.
@@ -72,6 +75,26 @@ public record InformerCaches(
         .flatMap(TopologyMapper::translate)
         .map(TopologySpec::levels)
         .orElse(List.of());
+  }
+
+  /**
+   * The WorkloadPriorityClasses that not everybody may use and that give a priority above 0, up to
+   * {@code priority}.
+   *
+   * @param used the class of the Workload, empty without; where it gives that priority, there are
+   *     none
+   */
+  public Set<String> restrictedClassesUpTo(long priority, String used) {
+    boolean ofClass =
+        workloadPriorityClasses.find(used).filter(each -> each.getValue() >= priority).isPresent();
+    if (ofClass) {
+      return Set.of();
+    }
+    return workloadPriorityClasses.all().stream()
+        .filter(each -> each.getValue() > 0 && each.getValue() <= priority)
+        .filter(each -> AllowedSubjects.of(each.getMetadata().getAnnotations()).isRestricted())
+        .map(each -> each.getMetadata().getName())
+        .collect(Collectors.toUnmodifiableSet());
   }
 
   /** Lookup of the objects that ClusterQueues refer to, as known at the time of each call. */

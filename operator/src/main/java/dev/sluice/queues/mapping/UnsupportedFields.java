@@ -8,7 +8,7 @@ import java.util.List;
 /** Reports fields of a spec that are accepted but have no effect, one sentence per field. */
 public final class UnsupportedFields {
 
-  /** The reason of the events that report such fields. */
+  /** The reason of the events that report such fields, of queues and of others' objects. */
   public static final String REASON = "NotActedUpon";
 
   private UnsupportedFields() {}

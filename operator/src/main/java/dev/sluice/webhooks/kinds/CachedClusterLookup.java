@@ -167,20 +167,7 @@ public final class CachedClusterLookup implements ClusterLookup {
 
   @Override
   public Set<String> restrictedClassesUpTo(long priority, String used) {
-    boolean ofClass =
-        informerCaches
-            .workloadPriorityClasses()
-            .find(used)
-            .filter(each -> each.getValue() >= priority)
-            .isPresent();
-    if (ofClass) {
-      return Set.of();
-    }
-    return informerCaches.workloadPriorityClasses().all().stream()
-        .filter(each -> each.getValue() > 0 && each.getValue() <= priority)
-        .filter(each -> allowed(each).isRestricted())
-        .map(each -> each.getMetadata().getName())
-        .collect(Collectors.toUnmodifiableSet());
+    return informerCaches.restrictedClassesUpTo(priority, used);
   }
 
   @Override
