@@ -45,6 +45,7 @@ class KubectlPluginIT {
             () -> assertThat(plugin.run(list)).containsPattern(pattern).endsWith("exit 0"));
   }
 
+  /** Changes of 0.20, section 7. */
   @Test
   void whatPeopleDoToQueuesAndWorkloads(TestCluster cluster) throws Exception {
     String namespace = cluster.namespace();

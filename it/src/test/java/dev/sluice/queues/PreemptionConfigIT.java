@@ -23,7 +23,7 @@ class PreemptionConfigIT {
   private static final String CONFIG = "kueue.x-k8s.io/v1alpha1/PreemptionConfig";
   private static final String CLUSTER_QUEUE = "kueue.x-k8s.io/v1beta2/ClusterQueue";
 
-  /** Section 6 of the API's version 0.20: heroes, within nominal quota, and numbers in labels. */
+  /** Changes of 0.20, section 6: heroes, within nominal quota, and numbers in labels. */
   @Test
   void rulesAddCandidatesAndAnEmptyConfigNone(TestCluster cluster) {
     QueuedJobs jobs = new QueuedJobs(cluster);
@@ -107,7 +107,8 @@ class PreemptionConfigIT {
                 jobs.patch(
                     CONFIG,
                     cluster.name("config"),
-                    "{'spec': {'rules': [{'name': 'x', 'candidateSelectors': [{'scope': 'All'}]}]}}"))
+                    "{'spec': {'rules': [{'name': 'x', 'candidateSelectors': [{'scope':"
+                        + " 'All'}]}]}}"))
         .hasMessageContaining("spec.rules[0].candidateSelectors[0].scope")
         .hasMessageContaining("WithinCohortTree");
 

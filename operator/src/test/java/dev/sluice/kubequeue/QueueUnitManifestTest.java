@@ -129,7 +129,7 @@ class QueueUnitManifestTest {
   }
 
   /**
-   * changes-0.20, section 7: whoever may update is judged like whoever creates. Nobody judges an
+   * Changes of 0.20, section 7: whoever may update is judged like whoever creates. Nobody judges an
    * edit of a unit, so that it doesn't reach a class that isn't for everybody.
    */
   @ParameterizedTest

@@ -355,7 +355,7 @@ class MetricsTest {
 
   /**
    * As API 0.20 has it, a recovery is no first readiness (docs/metrics.md#clusterqueue) (changes of
-   * 0.20, section 2).
+   * 0.20, sections 2 and 7).
    */
   @Test
   void aRecoveryIsMeasuredForItselfAndFeedsNoMetricOfReadiness() {
@@ -464,7 +464,8 @@ class MetricsTest {
         .contains(
             "kueue_quota_reserved_workloads_total" + labels + " 1.0",
             "kueue_admitted_workloads_total" + labels + " 1.0",
-            "kueue_admission_duration_seconds_count{cluster_queue=\"cq\",replica_role=\"leader\"} 1",
+            "kueue_admission_duration_seconds_count{cluster_queue=\"cq\",replica_role=\"leader\"}"
+                + " 1",
             "kueue_finished_workloads_total" + labels + " 1.0",
             "kueue_execution_time_seconds_count" + labels + " 1",
             evicted.formatted("FlavorMigration"),

@@ -17,6 +17,7 @@ class DynamicQuotaOffIT {
   private static final String CLUSTER_QUEUE = "kueue.x-k8s.io/v1beta2/ClusterQueue";
   private static final String JOB = "batch/v1/Job";
 
+  /** Changes of 0.20, section 4: DynamicQuotaOrchestration. */
   @Test
   void quotasAreThoseOfTheSpecification(TestCluster cluster) {
     QueuedJobs jobs = new QueuedJobs(cluster);

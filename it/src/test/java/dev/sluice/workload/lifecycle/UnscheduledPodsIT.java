@@ -11,18 +11,18 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
- * Changes 0.20, section 4, WaitForPodsReadyUnscheduledTimeout: pods without a node, on a real
+ * Changes of 0.20, section 4, WaitForPodsReadyUnscheduledTimeout: pods without a node, on a real
  * control plane (docs/workload-lifecycle.md#pods-without-a-node).
  */
 @OperatorTest(
     configuration =
         """
-            waitForPodsReady:
-              timeout: 20m
-              unscheduledTimeout: 4s
-              requeuingStrategy: {backoffBaseSeconds: 600}
-            featureGates: {WaitForPodsReadyUnscheduledTimeout: true}
-            """)
+        waitForPodsReady:
+          timeout: 20m
+          unscheduledTimeout: 4s
+          requeuingStrategy: {backoffBaseSeconds: 600}
+        featureGates: {WaitForPodsReadyUnscheduledTimeout: true}
+        """)
 @Tag(BuildBreadth.NIGHTLY)
 class UnscheduledPodsIT {
 

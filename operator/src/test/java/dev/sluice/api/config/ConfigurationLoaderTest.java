@@ -24,6 +24,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 class ConfigurationLoaderTest {
@@ -918,6 +919,7 @@ class ConfigurationLoaderTest {
     assertThat(c.featureGates().enabled(FeatureGate.METRICS_FOR_COHORTS)).isTrue();
   }
 
+  /** Changes of 0.20, section 4, among others: what is missing is refused by name. */
   @ParameterizedTest
   @CsvSource(
       delimiter = '|',
@@ -963,6 +965,21 @@ class ConfigurationLoaderTest {
             .findFirst()
             .orElseThrow();
     assertThat(c.featureGates().enabled(gate)).isEqualTo(value);
+  }
+
+  /** Changes of 0.20, section 3: they were off before. */
+  @ParameterizedTest
+  @EnumSource(
+      value = FeatureGate.class,
+      names = {
+        "MULTI_KUEUE_ORCHESTRATED_PREEMPTION",
+        "MULTI_KUEUE_REUSE_CLIENT_CONNECTION_CONFIG_FOR_WORKERS",
+        "REJECT_UPDATES_TO_CQ_WITH_INVALID_ON_FLAVORS"
+      })
+  void gatesThatAreOnSinceThisVersion(FeatureGate gate) throws Exception {
+    assertThat(load("").featureGates().enabled(gate)).isTrue();
+    assertThat(load("featureGates: {" + gate.text() + ": false}").featureGates().enabled(gate))
+        .isFalse();
   }
 
   @Test
@@ -1030,7 +1047,7 @@ class ConfigurationLoaderTest {
         .startsWith("eviction.podTimeout: \"-1s\" is not allowed");
   }
 
-  /** Changes of 0.20, section 6. */
+  /** Changes of 0.20, section 6. Changes of 0.20, section 4: ConfigurablePreemptions. */
   @Test
   void preemptionConfigsAndFairSharingGoTogether() throws Exception {
     Configuration configuration =

@@ -37,6 +37,7 @@ class CapacityAnnotationsTest {
             "metadata.annotations[sluice.dev/capacity-subtract]: \"pods\": must be ForeignPods");
   }
 
+  /** Changes of 0.20, section 5. */
   @ParameterizedTest
   @CsvSource({
     // reserve, floor, ceiling, hysteresis, told before, counted, told

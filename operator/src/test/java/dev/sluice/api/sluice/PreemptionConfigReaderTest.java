@@ -17,7 +17,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Section 6 of what changed with the API's version 0.20. */
+/** Changes of 0.20, section 6. */
 class PreemptionConfigReaderTest {
 
   private static final PreemptionTraits NOBODY = PreemptionTraits.NONE;
@@ -147,8 +147,8 @@ class PreemptionConfigReaderTest {
   @CsvSource(
       delimiter = '|',
       value = {
-        "{name: a, candidateSelectors: [{scope: All}]} |"
-            + " spec.rules[0].candidateSelectors[0].scope: \"All\": must be one of AnyClusterQueue,",
+        "{name: a, candidateSelectors: [{scope: All}]} | spec.rules[0].candidateSelectors[0].scope:"
+            + " \"All\": must be one of AnyClusterQueue,",
         "{name: a, candidateSelectors: [{}]} |"
             + " spec.rules[0].candidateSelectors[0].scope: \"\": must be one of",
         "{name: a, activationPolicy: {trigger: never}} |"

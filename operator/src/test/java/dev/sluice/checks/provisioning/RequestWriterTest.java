@@ -34,7 +34,10 @@ class RequestWriterTest {
         .isInstanceOf(Creation.Exists.class);
   }
 
-  /** docs/provisioning.md#what-is-created: gate EnforceProvisioningPodTemplateContents. */
+  /**
+   * docs/provisioning.md#what-is-created: gate EnforceProvisioningPodTemplateContents. Changes of
+   * 0.20, section 4.
+   */
   @Test
   void aTemplateOfSomebodyElseIsDeletedIfItIsStillTheSame() throws Exception {
     try (PlayedApi api = new PlayedApi();

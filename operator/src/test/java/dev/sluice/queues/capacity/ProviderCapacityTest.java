@@ -88,6 +88,7 @@ class ProviderCapacityTest {
         .isEqualTo(Map.of("cpu", "3"));
   }
 
+  /** Changes of 0.20, section 5. */
   @Test
   void sumsSaturateAndAreBounded() {
     for (int i = 0; i < 3; i++) {
@@ -104,6 +105,7 @@ class ProviderCapacityTest {
                 "InvalidCapacity", "of flavor \"spot\" there are more than 64 resources"));
   }
 
+  /** Changes of 0.20, section 5. */
   @Test
   void whatIsWrongIsNamed() {
     CapacityProvider provider = provider(Map.of("sluice.dev/capacity-hysteresis", "x"));

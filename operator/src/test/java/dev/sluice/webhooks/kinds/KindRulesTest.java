@@ -360,6 +360,7 @@ class KindRulesTest {
     }
   }
 
+  /** Changes of 0.20, section 4: MultiKueueRayInTreeAutoscaling. */
   @Test
   void aClusterThatScalesItselfIsSentWithTheGateAndTheOperatorAloneWritesItsSize() {
     Set<FeatureGate> gates = EnumSet.copyOf(Reviews.settings().gates());

@@ -82,6 +82,7 @@ class LeaderWorkerSetWebhookTest {
         .doesNotContain("pod-index-offset");
   }
 
+  /** Among others, changes of 0.20, section 4: LWSImmutableGroupSize. */
   @ParameterizedTest
   @CsvSource(
       delimiter = '|',
@@ -108,6 +109,7 @@ class LeaderWorkerSetWebhookTest {
     }
   }
 
+  /** Changes of 0.20, section 4: LWSImmutableGroupSize. */
   @Test
   void onesThatAreNotInAQueueChangeFreely() {
     assertThat(

@@ -127,6 +127,25 @@ class WorkloadWebhookTest {
         .startsWith(message);
   }
 
+  /** Changes of 0.20, section 4, TASValidateWorkloadSliceSize, among other gates. */
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      quoteCharacter = '\0',
+      textBlock =
+          """
+          TASValidateWorkloadSliceSize | /spec/podSets/0/topologyRequest | {podSetSliceRequiredTopology: rack}
+          TASValidateWorkloadSliceSize | /spec/podSets/0/topologyRequest | {podSetSliceRequiredTopology: rack, podSetSliceSize: 0}
+          WorkloadValidationForPodSetMetadata | /spec/podSets/0/template/metadata/labels | {"a b": c}
+          WorkloadValidateResourcesAreNonNegative | /spec/podSets/0/template/spec/containers/0/resources/requests | {cpu: -1}
+          """)
+  void whatAGateLeavesUncheckedIsAllowed(String gate, String pointer, String value) {
+    JsonNode wrong = edited(PENDING, set(pointer, value));
+    assertThat(messages(rules::validate, create(wrong))).isNotEmpty();
+    WorkloadWebhook off = new WorkloadWebhook(settings("-" + gate));
+    assertThat(messages(off::validate, create(wrong))).isEmpty();
+  }
+
   @Test
   void onlyOnePodSetMayStartSmaller() {
     JsonNode two =
@@ -180,16 +199,6 @@ class WorkloadWebhookTest {
             "metadata.annotations[kueue.x-k8s.io/wait-for-pods-ready]: Invalid value: \"5m\":"
                 + " must be a JSON object");
     assertThat(messages(rules::validate, create(workload))).isEmpty();
-  }
-
-  @Test
-  void checksBehindAGateAreLeftOutWithoutIt() {
-    JsonNode negative =
-        edited(
-            PENDING,
-            set("/spec/podSets/0/template/spec/containers/0/resources/requests", "{cpu: -1}"));
-    WorkloadWebhook off = new WorkloadWebhook(settings("-WorkloadValidateResourcesAreNonNegative"));
-    assertThat(messages(off::validate, create(negative))).isEmpty();
   }
 
   @Test

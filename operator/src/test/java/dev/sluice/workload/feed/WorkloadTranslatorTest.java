@@ -237,7 +237,7 @@ class WorkloadTranslatorTest {
     assertThat(request.minCount()).isEqualTo(1);
   }
 
-  /** changes-0.20, section 2: the fewest may be none; without minCount it is all. */
+  /** Changes of 0.20, section 2: the fewest may be none; without minCount it is all. */
   @ParameterizedTest
   @CsvSource({"'minCount: 0', 0", "'', 3", "'minCount: 2', 2"})
   void minCountMayBeNone(String minCount, int fewest) {

@@ -57,7 +57,9 @@ class PodsReadyPolicyTest {
     assertThat(at(1, recovers).reconcileAt()).contains(SINCE.plusSeconds(70));
   }
 
-  /** Changes 0.20, section 4: WaitForPodsReadyUnscheduledTimeout, from admission, with back-off. */
+  /**
+   * Changes of 0.20, section 4: WaitForPodsReadyUnscheduledTimeout, from admission, with back-off.
+   */
   @Test
   void withoutNodesAreSentBackEarlier() {
     unscheduled = Optional.of(Duration.ofSeconds(30));

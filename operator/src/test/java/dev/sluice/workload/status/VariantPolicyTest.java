@@ -18,7 +18,7 @@ import java.util.Random;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
-/** scheduling-semantics.md, section 13; 32 flavors by changes-0.20.md, section 4. */
+/** scheduling-semantics.md, section 13; 32 flavors: changes of 0.20, section 3. */
 class VariantPolicyTest {
 
   private static final Instant NOW = Instant.parse("2026-03-01T12:00:00Z");

@@ -269,7 +269,7 @@ class JobSlicesTest {
     assertThat(world.admitted()).isEmpty();
   }
 
-  /** Changes 0.20, section 4: ElasticJobsViaWorkloadSlicesFlavorChangeFromZero. */
+  /** Changes of 0.20, section 4: ElasticJobsViaWorkloadSlicesFlavorChangeFromZero. */
   @Test
   void podSetsThatHadNoPodsMayGetAnotherFlavorWithTheGate() {
     world.queue("q", "", quota("f", 10), quota("g", 10));

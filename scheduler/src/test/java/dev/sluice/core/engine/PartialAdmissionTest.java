@@ -86,7 +86,7 @@ class PartialAdmissionTest {
     assertThat(schedulerFixture.counts("w")).containsExactly(2, 4);
   }
 
-  /** changes-0.20, section 2: minCount may be 0; then every pod can be spared. */
+  /** Changes of 0.20, section 2: minCount may be 0; then every pod can be spared. */
   @ParameterizedTest
   @CsvSource({"12, 10", "6, 6", "1, 1", "0, 0"})
   void allPodsCanBeSparedWhereTheFewestAreNone(long quota, int started) {

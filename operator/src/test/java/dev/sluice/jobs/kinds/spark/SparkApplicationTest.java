@@ -150,6 +150,7 @@ class SparkApplicationTest {
     assertThat(driver.at("/spec/containers/1")).isEqualTo(yaml("{name: second}"));
   }
 
+  /** Changes of 0.20, section 1: cores are cpu. */
   @Test
   void aPodWithoutANumberOfCoresHasOneAsSparkGivesIt() {
     assertThat(template(with(JOB, "{spec: {driver: {cores: null}}}"), 0).findValue("requests"))
@@ -257,7 +258,8 @@ class SparkApplicationTest {
   @ValueSource(
       strings = {
         "{}",
-        "{spec: {driver: {template: {metadata: {labels: {a: b}}, spec: {schedulingGates: [{name: g}]}}}}}",
+        "{spec: {driver: {template: {metadata: {labels: {a: b}}, spec: {schedulingGates: [{name:"
+            + " g}]}}}}}",
         "{spec: {driver: {labels: null, tolerations: null}}}"
       })
   void aStartReachesBothRolesAndAStopTakesItBack(String change) throws StartConflictException {
