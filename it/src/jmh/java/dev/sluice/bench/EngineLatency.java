@@ -128,7 +128,7 @@ public final class EngineLatency {
                 new PodSetRequest(
                     "main",
                     1,
-                    1,
+                    0,
                     new TreeMap<>(Map.of("cpu", cpu)),
                     NodeConstraints.ANYWHERE,
                     "")));

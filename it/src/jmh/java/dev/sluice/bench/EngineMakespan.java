@@ -171,7 +171,7 @@ public final class EngineMakespan {
                 new PodSetRequest(
                     "main",
                     1,
-                    1,
+                    0,
                     new TreeMap<>(Map.of("cpu", job.size.cpu * 1_000)),
                     NodeConstraints.ANYWHERE,
                     "")));

@@ -374,7 +374,7 @@ public final class EngineScenario {
                 new PodSetRequest(
                     "main",
                     1,
-                    1,
+                    0,
                     new TreeMap<>(Map.of("cpu", cpu, "memory", memory)),
                     NodeConstraints.ANYWHERE,
                     "")));

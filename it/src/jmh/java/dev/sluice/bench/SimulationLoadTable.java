@@ -251,7 +251,7 @@ public final class SimulationLoadTable {
     return new RequestShape(
         List.of(
             new PodSetRequest(
-                "main", 1, 1, new TreeMap<>(Map.of("cpu", cpu)), NodeConstraints.ANYWHERE, "")));
+                "main", 1, 0, new TreeMap<>(Map.of("cpu", cpu)), NodeConstraints.ANYWHERE, "")));
   }
 
   /** Admissions are written at once. */

@@ -110,7 +110,7 @@ public final class SimulationTable {
                 new PodSetRequest(
                     "main",
                     1,
-                    1,
+                    0,
                     new TreeMap<>(Map.of("cpu", cpu)),
                     NodeConstraints.ANYWHERE,
                     ""))),

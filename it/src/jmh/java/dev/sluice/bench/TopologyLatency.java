@@ -168,7 +168,7 @@ public final class TopologyLatency {
                 new PodSetRequest(
                     "main",
                     pods,
-                    pods,
+                    0,
                     new TreeMap<>(Map.of("cpu", 1L)),
                     NodeConstraints.ANYWHERE,
                     "",

@@ -150,7 +150,7 @@ final class BackfilledWorld {
                     RunBound.of(duration()))));
       }
       long amount = dice.chance(20) ? 4 + dice.below(5) : 1 + dice.below(3);
-      RequestShape shape = new RequestShape(List.of(podSet("main", 1, 1, Map.of("cpu", amount))));
+      RequestShape shape = new RequestShape(List.of(podSet("main", 1, 0, Map.of("cpu", amount))));
       steps.add(
           new Step.Submit(
               number,
@@ -301,11 +301,11 @@ final class BackfilledWorld {
       perPod.put("memory", (long) dice.below(4));
     }
     List<PodSetRequest> podSets = new ArrayList<>();
-    podSets.add(podSet("main", 1, dice.chance(90) ? 1 : 0, perPod));
+    podSets.add(podSet("main", 1, dice.chance(90) ? 0 : 1, perPod));
     if (dice.chance(pods == Pods.FEWER ? 60 : 15)) {
       int count = 1 + dice.below(3);
-      int fewest = dice.chance(70) ? count : number % 2;
-      podSets.add(podSet("more", count, fewest, Map.of("cpu", 1L)));
+      podSets.add(
+          podSet("more", count, dice.chance(70) ? 0 : count - number % 2, Map.of("cpu", 1L)));
     }
     boolean related = (pods == Pods.SLICES || pods == Pods.VARIANTS) && dice.chance(70);
     RequestShape plain = new RequestShape(podSets);
@@ -343,10 +343,9 @@ final class BackfilledWorld {
                 JobSlice.variant("job-" + job, "w" + number, new Variant(place, job % 3 > 0))));
   }
 
-  private static PodSetRequest podSet(
-      String name, int count, int minCount, Map<String, Long> perPod) {
+  private static PodSetRequest podSet(String name, int count, int spare, Map<String, Long> perPod) {
     return new PodSetRequest(
-        name, count, minCount, new TreeMap<>(perPod), NodeConstraints.ANYWHERE, "");
+        name, count, spare, new TreeMap<>(perPod), NodeConstraints.ANYWHERE, "");
   }
 
   private Step cohort(int number) {

@@ -181,7 +181,7 @@ final class HeldWorld {
                 new PodSetRequest(
                     "main",
                     1,
-                    1,
+                    0,
                     new TreeMap<>(Map.of("cpu", 1L + dice.below(3))),
                     NodeConstraints.ANYWHERE,
                     "")));

@@ -184,12 +184,11 @@ final class RandomNodes {
     }
     boolean grouped = job % 7 == 6;
     for (int i = 0; i <= job % 3 / 2; i++) {
-      int pods = dice.below(6);
       podSets.add(
           new PodSetRequest(
               i == 0 ? "main" : "more",
-              pods,
-              pods,
+              dice.below(6),
+              0,
               perPod,
               NodeConstraints.ANYWHERE,
               grouped ? "group" : "",
@@ -224,7 +223,7 @@ final class RandomNodes {
     int fewest =
         size.pods() == Pods.FEWER && dice.chance(70) && pods > 0 ? dice.below(1 + pods) : pods;
     return new PodSetRequest(
-        name, pods, fewest, perPod, constraints(), group, request, onNode(perPod));
+        name, pods, pods - fewest, perPod, constraints(), group, request, onNode(perPod));
   }
 
   /** What pods ask of nodes: mostly what is charged; not credits, and what quota leaves out. */

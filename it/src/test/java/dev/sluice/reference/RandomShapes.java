@@ -42,16 +42,16 @@ final class RandomShapes {
         perPod.put("unheard-of", (long) dice.below(2));
       }
       int count = dice.chance(size.preempting() ? 90 : 70) ? 1 : dice.below(4);
-      int minCount = count;
+      int spare = 0;
       if (size.pods() == Pods.FEWER && dice.chance(70)) {
         count = 1 + dice.below(8);
-        minCount = dice.below(1 + count);
+        spare = dice.below(1 + count);
       }
       podSets.add(
           new PodSetRequest(
               "set-" + i,
               count,
-              minCount,
+              spare,
               perPod,
               dice.chance(size.preempting() ? 93 : 80) ? NodeConstraints.ANYWHERE : placement(),
               dice.chance(25) ? "group" : ""));

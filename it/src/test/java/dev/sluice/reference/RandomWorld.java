@@ -89,7 +89,7 @@ final class RandomWorld {
             new PodSetRequest(
                 "main",
                 1,
-                1,
+                0,
                 new TreeMap<>(Map.of(resource, amount)),
                 NodeConstraints.ANYWHERE,
                 "")));

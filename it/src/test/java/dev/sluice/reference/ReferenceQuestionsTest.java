@@ -35,7 +35,7 @@ class ReferenceQuestionsTest extends SmallWorld {
     return new PodSetRequest(
         name,
         1,
-        1,
+        0,
         new TreeMap<>(Map.of("cpu", cpu)),
         new NodeConstraints(type.isEmpty() ? Map.of() : Map.of("type", type), List.of(), List.of()),
         "");

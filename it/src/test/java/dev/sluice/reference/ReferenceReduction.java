@@ -14,7 +14,7 @@ import java.util.function.Predicate;
 record ReferenceReduction(RequestShape shape) {
 
   private static int delta(PodSetRequest set) {
-    return set.count() - set.minCount();
+    return set.spare();
   }
 
   private int sum() {
@@ -34,7 +34,7 @@ record ReferenceReduction(RequestShape shape) {
           new PodSetRequest(
               set.name(),
               count,
-              set.minCount(),
+              count - set.minCount(),
               set.perPod(),
               set.nodeConstraints(),
               set.group(),

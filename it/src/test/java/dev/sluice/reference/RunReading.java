@@ -213,7 +213,7 @@ final class RunReading {
           new PodSetRequest(
               name(podSet, "name"),
               count,
-              podSet.path("minCount").asInt(count),
+              count - podSet.path("minCount").asInt(count),
               perPod,
               NodeConstraints.ANYWHERE,
               ""));

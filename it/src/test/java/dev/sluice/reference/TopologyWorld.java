@@ -305,7 +305,7 @@ final class TopologyWorld {
     return new PodSetRequest(
         name,
         count,
-        count,
+        0,
         new TreeMap<>(Map.of("cpu", 1L + dice.below(4))),
         NodeConstraints.ANYWHERE,
         group,

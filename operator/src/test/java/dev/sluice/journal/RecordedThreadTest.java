@@ -138,7 +138,7 @@ class RecordedThreadTest {
                 new PodSetRequest(
                     "main",
                     1 + size % 4,
-                    1 + size % 4,
+                    0,
                     new TreeMap<>(Map.of("cpu", 1000L, "memory", 1L << 30)),
                     NodeConstraints.ANYWHERE,
                     "")))

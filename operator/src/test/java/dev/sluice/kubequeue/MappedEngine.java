@@ -115,7 +115,7 @@ final class MappedEngine {
         new RequestShape(
             List.of(
                 new PodSetRequest(
-                    "main", 1, 1, new TreeMap<>(request), NodeConstraints.ANYWHERE, "")),
+                    "main", 1, 0, new TreeMap<>(request), NodeConstraints.ANYWHERE, "")),
             guaranteed);
     engine.apply(
         new SchedulerEvent.WorkloadPending(

@@ -47,7 +47,7 @@ public final class RequeuedWorkload {
         workload.version(),
         workload.queueName(),
         new RequestShape(
-            List.of(new PodSetRequest("main", 1, 1, amounts, NodeConstraints.ANYWHERE, "")),
+            List.of(new PodSetRequest("main", 1, 0, amounts, NodeConstraints.ANYWHERE, "")),
             quotaHolder.guaranteed()),
         quotaHolder.priority(),
         queuedAt,

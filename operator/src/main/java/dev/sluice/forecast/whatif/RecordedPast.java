@@ -349,8 +349,7 @@ public final class RecordedPast {
       SortedMap<String, Long> perPod = new TreeMap<>();
       each.usage().forEach((name, amount) -> perPod.put(name, amount / Math.max(1, each.count())));
       podSets.add(
-          new PodSetRequest(
-              each.name(), each.count(), each.count(), perPod, NodeConstraints.ANYWHERE, ""));
+          new PodSetRequest(each.name(), each.count(), 0, perPod, NodeConstraints.ANYWHERE, ""));
     }
     return new PendingWorkload(
         workload.id(),

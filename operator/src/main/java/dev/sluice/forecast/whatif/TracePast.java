@@ -197,7 +197,7 @@ public final class TracePast {
         0,
         queue,
         new RequestShape(
-            List.of(new PodSetRequest("main", 1, 1, job.amounts(), NodeConstraints.ANYWHERE, ""))),
+            List.of(new PodSetRequest("main", 1, 0, job.amounts(), NodeConstraints.ANYWHERE, ""))),
         0,
         at,
         at,

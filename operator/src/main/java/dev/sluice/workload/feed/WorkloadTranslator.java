@@ -559,7 +559,7 @@ public final class WorkloadTranslator {
           new PodSetRequest(
               podSet.name(),
               count,
-              fewest(podSet, count),
+              spare(podSet, count),
               devices.counted(requested, transformer::of),
               outside(shapeKey.excluded(), podSet.template().nodeConstraints()),
               podSet.group(),
@@ -571,10 +571,10 @@ public final class WorkloadTranslator {
     return new RequestShape(requests, shapeKey.guaranteed()).withPreemption(shapeKey.preemption());
   }
 
-  private int fewest(PodSet podSet, int count) {
+  private int spare(PodSet podSet, int count) {
     return options.on(FeatureGate.PARTIAL_ADMISSION)
-        ? Math.clamp(podSet.minCount().orElse(count), 0, count)
-        : count;
+        ? count - Math.clamp(podSet.minCount().orElse(count), 0, count)
+        : 0;
   }
 
   private static NodeConstraints outside(

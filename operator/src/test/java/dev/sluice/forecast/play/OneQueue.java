@@ -89,7 +89,7 @@ public final class OneQueue {
                 new PodSetRequest(
                     "main",
                     1,
-                    1,
+                    0,
                     new TreeMap<>(Map.of("cpu", cpus * 1_000L)),
                     NodeConstraints.ANYWHERE,
                     ""))),

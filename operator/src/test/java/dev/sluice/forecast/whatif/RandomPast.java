@@ -164,7 +164,7 @@ public final class RandomPast {
                 new PodSetRequest(
                     "main",
                     1,
-                    1,
+                    0,
                     new TreeMap<>(Map.of("cpu", (1 + below(4)) * 1_000L)),
                     NodeConstraints.ANYWHERE,
                     ""))),

@@ -126,7 +126,7 @@ class VisibilityAtScaleTest {
                   new PodSetRequest(
                       "main",
                       1,
-                      1,
+                      0,
                       new TreeMap<>(Map.of("cpu", cpu)),
                       NodeConstraints.ANYWHERE,
                       ""))));

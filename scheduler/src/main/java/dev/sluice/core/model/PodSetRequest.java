@@ -9,8 +9,8 @@ import java.util.TreeMap;
  *
  * @param name name of the pod set in the Workload
  * @param count pods that still need quota; reclaimable pods are already subtracted
- * @param minCount the fewest pods that the pod set can start with, from 0 to {@code count}; {@code
- *     count} without partial admission
+ * @param spare the number of pods that the pod set can start without, from 0 to {@code count}; 0
+ *     without partial admission, and for a journal of before this component
  * @param perPod what quota counts of one pod, by resource (thousandths for cpu, whole units
  *     otherwise)
  * @param nodeConstraints the nodes that the pods may run on
@@ -22,7 +22,7 @@ import java.util.TreeMap;
 public record PodSetRequest(
     String name,
     int count,
-    int minCount,
+    int spare,
     SortedMap<String, Long> perPod,
     NodeConstraints nodeConstraints,
     String group,
@@ -39,51 +39,50 @@ public record PodSetRequest(
   public PodSetRequest(
       String name,
       int count,
-      int minCount,
+      int spare,
       SortedMap<String, Long> perPod,
       NodeConstraints nodeConstraints,
       String group,
       TopologyRequest topology) {
-    this(name, count, minCount, perPod, nodeConstraints, group, topology, perPod);
+    this(name, count, spare, perPod, nodeConstraints, group, topology, perPod);
   }
 
   /** A request that asks for no topology. */
   public PodSetRequest(
       String name,
       int count,
-      int minCount,
+      int spare,
       SortedMap<String, Long> perPod,
       NodeConstraints nodeConstraints,
       String group) {
-    this(name, count, minCount, perPod, nodeConstraints, group, TopologyRequest.NONE);
+    this(name, count, spare, perPod, nodeConstraints, group, TopologyRequest.NONE);
   }
 
-  /** The number of pods that the pod set can start without. */
-  public long spare() {
-    return (long) count - minCount;
+  /** The fewest pods that the pod set can start with. */
+  public int minCount() {
+    return count - spare;
   }
 
   /** The same request of a pod set with another name. */
   public PodSetRequest withName(String other) {
     return new PodSetRequest(
-        other, count, minCount, perPod, nodeConstraints, group, topology, nodeRequests);
+        other, count, spare, perPod, nodeConstraints, group, topology, nodeRequests);
   }
 
   /** The same request of pods that may run on other nodes. */
   public PodSetRequest with(NodeConstraints constraints) {
     return new PodSetRequest(
-        name, count, minCount, perPod, constraints, group, topology, nodeRequests);
+        name, count, spare, perPod, constraints, group, topology, nodeRequests);
   }
 
   /** The same request of pods that ask for another topology. */
   public PodSetRequest with(TopologyRequest other) {
     return new PodSetRequest(
-        name, count, minCount, perPod, nodeConstraints, group, other, nodeRequests);
+        name, count, spare, perPod, nodeConstraints, group, other, nodeRequests);
   }
 
   /** The same request with another number of pods, all of which are required. */
   public PodSetRequest withCount(int pods) {
-    return new PodSetRequest(
-        name, pods, pods, perPod, nodeConstraints, group, topology, nodeRequests);
+    return new PodSetRequest(name, pods, 0, perPod, nodeConstraints, group, topology, nodeRequests);
   }
 }

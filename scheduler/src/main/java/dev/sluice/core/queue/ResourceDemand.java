@@ -105,7 +105,7 @@ public final class ResourceDemand {
   public ResourceDemand reduced(long step) {
     List<PodSetRequest> fewer = new ArrayList<>(shape.podSets().size());
     for (PodSetRequest podSet : shape.podSets()) {
-      fewer.add(podSet.withCount((int) (podSet.count() - podSet.spare() * step / steps)));
+      fewer.add(podSet.withCount((int) (podSet.count() - (long) podSet.spare() * step / steps)));
     }
     return new ResourceDemand(queue, shape.withPodSets(fewer));
   }

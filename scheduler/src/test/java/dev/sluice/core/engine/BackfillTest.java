@@ -632,7 +632,7 @@ class BackfillTest {
 
   private static PodSetRequest podSet(String name, long cpu) {
     return new PodSetRequest(
-        name, 1, 1, new TreeMap<>(Map.of("cpu", cpu)), NodeConstraints.ANYWHERE, "");
+        name, 1, 0, new TreeMap<>(Map.of("cpu", cpu)), NodeConstraints.ANYWHERE, "");
   }
 
   private static FlavorQuotas quotas(String flavor, long cpu, long memory) {
@@ -650,7 +650,7 @@ class BackfillTest {
             new PodSetRequest(
                 "main",
                 1,
-                1,
+                0,
                 new TreeMap<>(Map.of("cpu", cpu, "memory", memory)),
                 NodeConstraints.ANYWHERE,
                 "")));

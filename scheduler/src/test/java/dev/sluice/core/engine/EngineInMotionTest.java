@@ -203,7 +203,7 @@ class EngineInMotionTest {
   }
 
   private static PodSetRequest podSet(String name, NodeConstraints nodeConstraints) {
-    return new PodSetRequest(name, 1, 1, new TreeMap<>(Map.of("cpu", 5L)), nodeConstraints, "");
+    return new PodSetRequest(name, 1, 0, new TreeMap<>(Map.of("cpu", 5L)), nodeConstraints, "");
   }
 
   private static PendingWorkload pending(WorkloadId id, long version, RequestShape shape) {

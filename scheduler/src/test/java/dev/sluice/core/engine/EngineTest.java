@@ -72,7 +72,7 @@ class EngineTest {
           new RequestShape(
               List.of(
                   new PodSetRequest(
-                      "main", 1, 1, request, NodeConstraints.ANYWHERE, "", TopologyRequest.NONE))),
+                      "main", 1, 0, request, NodeConstraints.ANYWHERE, "", TopologyRequest.NONE))),
           0);
       assertThat(schedulerFixture.admitted()).isEmpty();
       assertThat(schedulerFixture.waitsFor("both-" + cpu))

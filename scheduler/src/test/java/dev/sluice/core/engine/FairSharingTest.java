@@ -98,7 +98,7 @@ class FairSharingTest {
                 new PodSetRequest(
                     "main",
                     1,
-                    1,
+                    0,
                     new TreeMap<>(Map.of("cpu", 5L, "memory", 1L)),
                     NodeConstraints.ANYWHERE,
                     ""))),

@@ -87,13 +87,7 @@ class GrowingSlicesTest {
 
   private static PodSetRequest podSet(String name, int count, TopologyRequest topology) {
     return new PodSetRequest(
-        name,
-        count,
-        count,
-        new TreeMap<>(Map.of("cpu", 3L)),
-        NodeConstraints.ANYWHERE,
-        "",
-        topology);
+        name, count, 0, new TreeMap<>(Map.of("cpu", 3L)), NodeConstraints.ANYWHERE, "", topology);
   }
 
   private static RequestShape slice(String name, String replaces, PodSetRequest... podSets) {
@@ -425,7 +419,7 @@ class GrowingSlicesTest {
     assertThat(scheduler.admitted()).containsExactly("a");
     PodSetRequest larger =
         new PodSetRequest(
-            "main", 2, 2, new TreeMap<>(Map.of("cpu", 4L)), NodeConstraints.ANYWHERE, "", ANYWHERE);
+            "main", 2, 0, new TreeMap<>(Map.of("cpu", 4L)), NodeConstraints.ANYWHERE, "", ANYWHERE);
     scheduler.submit("b", "q", slice("b", "a", larger), 0);
     assertThat(scheduler.admitted()).isEmpty();
     assertRefused("b");

@@ -91,7 +91,7 @@ class NodeRequestsTest {
             new PodSetRequest(
                 "main",
                 pods,
-                pods,
+                0,
                 new TreeMap<>(charged),
                 NodeConstraints.ANYWHERE,
                 "",

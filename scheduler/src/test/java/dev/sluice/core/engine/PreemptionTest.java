@@ -261,6 +261,6 @@ class PreemptionTest {
 
   private static PodSetRequest podSet(String name, long cpu) {
     return new PodSetRequest(
-        name, 1, 1, new TreeMap<>(Map.of("cpu", cpu)), NodeConstraints.ANYWHERE, "");
+        name, 1, 0, new TreeMap<>(Map.of("cpu", cpu)), NodeConstraints.ANYWHERE, "");
   }
 }

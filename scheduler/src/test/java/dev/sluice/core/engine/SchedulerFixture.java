@@ -307,13 +307,13 @@ final class SchedulerFixture {
     return new RequestShape(
         List.of(
             new PodSetRequest(
-                "main", 1, 1, new TreeMap<>(Map.of("cpu", cpu)), NodeConstraints.ANYWHERE, "")));
+                "main", 1, 0, new TreeMap<>(Map.of("cpu", cpu)), NodeConstraints.ANYWHERE, "")));
   }
 
   /** A pod set of so many pods of 1 cpu each, which may start with {@code min}. */
   static PodSetRequest pods(String name, int count, int min) {
     return new PodSetRequest(
-        name, count, min, new TreeMap<>(Map.of("cpu", 1L)), NodeConstraints.ANYWHERE, "");
+        name, count, count - min, new TreeMap<>(Map.of("cpu", 1L)), NodeConstraints.ANYWHERE, "");
   }
 
   /** How many pods each pod set of one was admitted with. */

@@ -132,6 +132,6 @@ class SchedulerThreadTest {
 
   private static PodSetRequest podSet(String name) {
     return new PodSetRequest(
-        name, 1, 1, new TreeMap<>(Map.of("cpu", 3L)), NodeConstraints.ANYWHERE, "");
+        name, 1, 0, new TreeMap<>(Map.of("cpu", 3L)), NodeConstraints.ANYWHERE, "");
   }
 }

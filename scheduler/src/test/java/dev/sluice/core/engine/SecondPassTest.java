@@ -67,7 +67,7 @@ class SecondPassTest {
     return new PodSetRequest(
         name,
         count,
-        count,
+        0,
         new TreeMap<>(Map.of("cpu", cpu)),
         NodeConstraints.ANYWHERE,
         group,

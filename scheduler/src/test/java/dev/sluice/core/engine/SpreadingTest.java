@@ -74,7 +74,7 @@ class SpreadingTest {
     return new PodSetRequest(
         name,
         1,
-        1,
+        0,
         new TreeMap<>(Map.of("cpu", cpu)),
         NodeConstraints.ANYWHERE,
         group,

@@ -95,13 +95,7 @@ class TopologyTest {
 
   private static PodSetRequest podSet(String name, int count, long cpu, TopologyRequest topology) {
     return new PodSetRequest(
-        name,
-        count,
-        count,
-        new TreeMap<>(Map.of("cpu", cpu)),
-        NodeConstraints.ANYWHERE,
-        "",
-        topology);
+        name, count, 0, new TreeMap<>(Map.of("cpu", cpu)), NodeConstraints.ANYWHERE, "", topology);
   }
 
   private static RequestShape shape(int count, long cpu, TopologyRequest topology) {
@@ -432,7 +426,7 @@ class TopologyTest {
                 new PodSetRequest(
                     "main",
                     1,
-                    1,
+                    0,
                     new TreeMap<>(Map.of("cpu", 4L, "memory", 1L)),
                     NodeConstraints.ANYWHERE,
                     "",
@@ -595,7 +589,7 @@ class TopologyTest {
         new PodSetRequest(
             "main",
             8,
-            1,
+            7,
             new TreeMap<>(Map.of("cpu", 2L)),
             NodeConstraints.ANYWHERE,
             "",
@@ -616,13 +610,7 @@ class TopologyTest {
         Arrays.asList(podSet("leader", 1, 1, rack), podSet("workers", 3, 2, rack))) {
       podSets.add(
           new PodSetRequest(
-              each.name(),
-              each.count(),
-              each.count(),
-              each.perPod(),
-              each.nodeConstraints(),
-              "g",
-              rack));
+              each.name(), each.count(), 0, each.perPod(), each.nodeConstraints(), "g", rack));
     }
     podSets.add(podSet("rest", 2, 4, rack));
     scheduler.submit("a", "q", new RequestShape(podSets), 0);
@@ -642,13 +630,7 @@ class TopologyTest {
         Arrays.asList(podSet("leader", 1, 1, rack), podSet("workers", 3, 2, rack))) {
       podSets.add(
           new PodSetRequest(
-              each.name(),
-              each.count(),
-              each.count(),
-              each.perPod(),
-              each.nodeConstraints(),
-              "g",
-              rack));
+              each.name(), each.count(), 0, each.perPod(), each.nodeConstraints(), "g", rack));
     }
     podSets.add(1, podSet("rest", 2, 4, rack));
     scheduler.submit("a", "q", new RequestShape(podSets), 0);

@@ -21,7 +21,7 @@ class UnsuitableFlavorTest {
             new PodSetRequest(
                 "main",
                 1,
-                1,
+                0,
                 new TreeMap<>(Map.of("cpu", cpu)),
                 new NodeConstraints(Map.of("type", "other"), List.of(), List.of()),
                 "")));

@@ -49,7 +49,7 @@ class VariantsTest {
                 new PodSetRequest(
                     "main",
                     1,
-                    1,
+                    0,
                     perPod,
                     new NodeConstraints(
                         Map.of(),

@@ -127,7 +127,7 @@ class OrderByUseTest {
                 new PodSetRequest(
                     "main",
                     1,
-                    1,
+                    0,
                     new TreeMap<>(Map.of("cpu", 1L + random.nextInt(2))),
                     NodeConstraints.ANYWHERE,
                     ""))),

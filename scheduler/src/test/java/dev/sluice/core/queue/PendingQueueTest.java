@@ -40,7 +40,7 @@ class PendingQueueTest {
                 new PodSetRequest(
                     "main",
                     1,
-                    1,
+                    0,
                     new TreeMap<>(Map.of("cpu", cpu)),
                     NodeConstraints.ANYWHERE,
                     "")));

@@ -55,7 +55,7 @@ class AdmissionForecastTest {
     Instant at = Instant.EPOCH.plusSeconds(second);
     PodSetRequest podSet =
         new PodSetRequest(
-            "main", 1, 1, new TreeMap<>(Map.of("cpu", cpu)), NodeConstraints.ANYWHERE, "");
+            "main", 1, 0, new TreeMap<>(Map.of("cpu", cpu)), NodeConstraints.ANYWHERE, "");
     return pending.add(
         new PendingWorkload(
             new WorkloadId("uid-" + name, "ns", name),

@@ -83,7 +83,7 @@ class InadmissibleIndexTest {
                 new PodSetRequest(
                     "main",
                     1,
-                    1,
+                    0,
                     new TreeMap<>(Map.of("cpu", amount)),
                     NodeConstraints.ANYWHERE,
                     "")));

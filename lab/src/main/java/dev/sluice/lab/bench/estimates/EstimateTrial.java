@@ -315,7 +315,7 @@ final class EstimateTrial {
         new RequestShape(
             List.of(
                 new PodSetRequest(
-                    "main", 1, 1, new TreeMap<>(job.amounts()), NodeConstraints.ANYWHERE, ""))),
+                    "main", 1, 0, new TreeMap<>(job.amounts()), NodeConstraints.ANYWHERE, ""))),
         0,
         job.submittedAt(),
         job.submittedAt(),

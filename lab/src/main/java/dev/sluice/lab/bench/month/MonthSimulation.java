@@ -261,7 +261,7 @@ final class MonthSimulation {
                 DeclaredQueue.RESOURCES.get(1), submission.cpus() * DeclaredQueue.MEMORY_PER_CPU));
     RequestShape shape =
         new RequestShape(
-            List.of(new PodSetRequest("main", 1, 1, request, NodeConstraints.ANYWHERE, "")));
+            List.of(new PodSetRequest("main", 1, 0, request, NodeConstraints.ANYWHERE, "")));
     if (costs.counted()) {
       shape = shape.costing(Optional.of(expected(id, submission)));
     }
