@@ -427,7 +427,10 @@ final class ReferenceQuestions {
     return different.size();
   }
 
-  /** What is charged for an admission: without what the slice that is replaced holds. */
+  /**
+   * What is charged for an admission: without what the slice that is replaced holds, and without
+   * what a slice gives up that holds quota in place of the admitted one.
+   */
   Map<FlavorResource, Long> charged(Decided.Admission admission) {
     Map<FlavorResource, Long> usage = ReferenceEntry.usage(admission.podSets());
     Map<FlavorResource, Long> held =
@@ -436,6 +439,14 @@ final class ReferenceQuestions {
             .map(replaced -> ReferenceEntry.usage(replaced.podSets()))
             .orElse(Map.of());
     usage.replaceAll((pair, amount) -> Math.max(0, amount - held.getOrDefault(pair, 0L)));
+    for (ReferenceEntry each : world.workloads.values()) {
+      if (each.holding != null
+          && each.holding.clusterQueue().equals(admission.clusterQueue())
+          && each.replaced.filter(it -> it.uid().equals(admission.id().uid())).isPresent()) {
+        Map<FlavorResource, Long> given = each.charged();
+        usage.replaceAll((pair, amount) -> Math.max(0, amount - given.getOrDefault(pair, 0L)));
+      }
+    }
     return usage;
   }
 }
