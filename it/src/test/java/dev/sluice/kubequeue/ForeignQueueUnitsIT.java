@@ -81,6 +81,15 @@ class ForeignQueueUnitsIT {
 
   @Test
   void aUnitFromItsCreationToItsEnd() {
+    cluster.applyText(
+        """
+        apiVersion: kueue.x-k8s.io/v1beta2
+        kind: WorkloadPriorityClass
+        metadata:
+          name: "urgent-${suffix}"
+          annotations: {sluice.dev/allowed-users: nobody}
+        value: 2000000000
+        """);
     submit("one", "", "request: {cpu: 2}");
     JsonNode dequeued = awaitPhase("one", "Dequeued");
     assertThat(dequeued.at("/status/attempts").asInt()).isEqualTo(1);
@@ -99,6 +108,11 @@ class ForeignQueueUnitsIT {
     // what may change while a unit waits
     api.patch(UNIT, "two", "{'spec': {'priority': 7, 'active': false}}");
     awaitWorkload(waiting, "7", false);
+    api.patch(UNIT, "two", "{'spec': {'priority': 3, 'active': true}}");
+    awaitWorkload(waiting, "3", true);
+    // a priority that isn't for everybody
+    api.patch(UNIT, "two", "{'spec': {'priority': 2000000000, 'active': false}}");
+    awaitWorkload(waiting, "3", false);
     api.patch(UNIT, "two", "{'spec': {'priority': 3, 'active': true}}");
     awaitWorkload(waiting, "3", true);
 
