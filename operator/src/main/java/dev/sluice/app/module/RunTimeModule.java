@@ -155,6 +155,7 @@ public final class RunTimeModule implements OperatorModule {
             forecasts);
     startMetrics = new StartMetrics(context.metrics(), context::role);
     starts.onStart(this::started);
+    starts.expectArrivals(scheduler.translator()::of);
     queueStarts =
         new QueueStarts(
             rules,

@@ -1,6 +1,7 @@
 package dev.sluice.forecast.feed;
 
 import dev.sluice.core.engine.EngineState;
+import dev.sluice.core.model.SchedulerEvent;
 import dev.sluice.core.model.WorkloadId;
 import dev.sluice.forecast.runtimes.RunTimeEstimate;
 import dev.sluice.forecast.runtimes.RunTimeOptions;
@@ -12,12 +13,15 @@ import dev.sluice.forecast.starts.StartForecast;
 import dev.sluice.forecast.starts.WaitHistory;
 import dev.sluice.workload.record.CachedWorkload;
 import dev.sluice.workload.record.WorkloadListener;
+import dev.sluice.workload.status.Variants;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Executor;
@@ -74,6 +78,14 @@ public final class StartEstimator implements WorkloadListener {
 
   private volatile StartListener listener = (_, _) -> {};
 
+  private final RecentArrivals arrivals = new RecentArrivals();
+
+  /** What the engine is told of Workloads; empty while nobody counts arrivals. */
+  private volatile Optional<Function<CachedWorkload, SchedulerEvent>> translator = Optional.empty();
+
+  /** Whether all Workloads that were there before this process have been told. */
+  private volatile boolean listed;
+
   /** Guarded by {@link #waits}. */
   private final StartCalibration calibration = new StartCalibration();
 
@@ -123,6 +135,15 @@ public final class StartEstimator implements WorkloadListener {
   /** From now on tells this one of starts. */
   public void onStart(StartListener listener) {
     this.listener = listener;
+  }
+
+  /**
+   * From now on Workloads that arrive are remembered, and others like them arrive in plays.
+   *
+   * @param translator what the engine is told of a Workload
+   */
+  public void expectArrivals(Function<CachedWorkload, SchedulerEvent> translator) {
+    this.translator = Optional.of(translator);
   }
 
   private static <V> Map<WorkloadId, V> bounded() {
@@ -285,10 +306,32 @@ public final class StartEstimator implements WorkloadListener {
           .flatMap(workload -> WorkloadRuns.startedAt(workload, clock.instant()))
           .orElse(reservedAt);
     }
+
+    @Override
+    public List<StartForecast.Arrival> arrivals(Set<String> clusterQueues) {
+      return arrivals.of(clusterQueues).stream()
+          .flatMap(workload -> arrival(workload).stream())
+          .toList();
+    }
+  }
+
+  /**
+   * How a Workload arrived; empty if it didn't ask for quota, or if what it asks for is no news.
+   */
+  private Optional<StartForecast.Arrival> arrival(CachedWorkload workload) {
+    return translator
+        .map(of -> of.apply(workload))
+        .filter(SchedulerEvent.WorkloadPending.class::isInstance)
+        .map(event -> ((SchedulerEvent.WorkloadPending) event).workload())
+        .filter(pending -> !pending.held() && pending.defect().isEmpty())
+        .map(pending -> new StartForecast.Arrival(pending, runTimes.apply(workload).estimate()));
   }
 
   @Override
   public void changed(@Nullable CachedWorkload before, @Nullable CachedWorkload after) {
+    if (listed && before == null && after != null && isArrival(after)) {
+      arrivals.arrived(clusterQueues.apply(after), after);
+    }
     // a Workload that was reserving when it was first seen says nothing of how long it waited
     boolean waited = before != null && !before.quotaReserved();
     if (waited && after != null && after.quotaReserved()) {
@@ -298,6 +341,23 @@ public final class StartEstimator implements WorkloadListener {
         firstAnswers.remove(before.id());
       }
     }
+  }
+
+  /**
+   * Whether a new Workload is one more that runs: of the variants of a parent one runs, and a slice
+   * runs in the place of another one.
+   */
+  private boolean isArrival(CachedWorkload workload) {
+    return translator.isPresent()
+        && !workload.quotaReserved()
+        && !workload.finished()
+        && workload.replacedSlice().isEmpty()
+        && !Variants.isVariant(workload);
+  }
+
+  @Override
+  public void synced() {
+    listed = true;
   }
 
   private void started(CachedWorkload workload, Instant now) {

@@ -31,13 +31,25 @@ import java.util.Set;
 import java.util.SplittableRandom;
 import java.util.function.BooleanSupplier;
 import java.util.function.Predicate;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /** Plays a state of the engine forward, and tells when its pending Workloads start. */
 public final class StartForecast {
 
+  /**
+   * Arrivals in plays are drawn from the last so many that were seen, of all that are asked for.
+   */
+  public static final int MOST_ARRIVALS = 1_000;
+
   /** The tree of Workloads whose ClusterQueue doesn't exist. */
   private static final TreeRoot NOWHERE = new TreeRoot("", false);
+
+  /**
+   * With more pending Workloads in the trees that are asked for no job arrives in plays: arrivals
+   * would take longer than what is known, and those who are far behind wait for what is known.
+   */
+  static final int MOST_PENDING = 2_000;
 
   /** A time that no play reaches. */
   private static final long NOT_STARTED = Long.MAX_VALUE;
@@ -56,7 +68,25 @@ public final class StartForecast {
     default Instant startedAt(WorkloadId id, Instant reservedAt) {
       return reservedAt;
     }
+
+    /**
+     * The Workloads that arrived lately at ClusterQueues, in the order of their arrival; others
+     * like them arrive in the plays. None where nobody counts them.
+     *
+     * @param clusterQueues the names
+     */
+    default List<Arrival> arrivals(Set<String> clusterQueues) {
+      return List.of();
+    }
   }
+
+  /**
+   * A Workload that arrived, or arrives in a play.
+   *
+   * @param workload the request; the time of its arrival is that at which it was queued
+   * @param runTime how long it is expected to run
+   */
+  public record Arrival(PendingWorkload workload, RunTimeEstimate runTime) {}
 
   /**
    * How a forecast is computed.
@@ -64,7 +94,7 @@ public final class StartForecast {
    * @param plays how many plays; quantiles are told apart from 10 on
    * @param horizon how far the plays reach; positive
    * @param stopping how long the pods of a preempted Workload take to stop
-   * @param seed decides which play uses which quantile
+   * @param seed decides which play uses which quantile and which arrivals
    */
   public record Options(int plays, Duration horizon, Duration stopping, long seed) {
 
@@ -126,7 +156,12 @@ public final class StartForecast {
   private final List<PendingWorkload> waiting = new ArrayList<>();
   private final Map<WorkloadId, Starts> starts = new LinkedHashMap<>();
   private final Map<WorkloadId, TreeRoot> roots = new HashMap<>();
+  private final Map<LocalQueueId, TreeRoot> rootOfLocal = new HashMap<>();
+
+  /** By Workload; those that arrive in a play are as that play has them. */
   private final Map<WorkloadId, RunTimeEstimate> runTimes = new HashMap<>();
+
+  private final ArrivalBootstrap arrivals;
   private long version;
 
   /** How many plays were played to their end. */
@@ -143,6 +178,7 @@ public final class StartForecast {
     this.options = options;
     this.wanted = wanted;
     read();
+    this.arrivals = new ArrivalBootstrap(arrived(), state.now());
   }
 
   /**
@@ -158,7 +194,55 @@ public final class StartForecast {
         && forecast.play(forecast.plays)) {
       forecast.plays++;
     }
-    return forecast.estimates();
+    Map<WorkloadId, StartEstimate> estimates = forecast.estimates();
+    if (forecast.plays > 0 && forecast.arrivals.size() > 0) {
+      forecast.undate(estimates);
+    }
+    return estimates;
+  }
+
+  /**
+   * Says why Workloads have no date, by a play in which nobody arrives: with arrivals there is no
+   * end at which everything that runs has ended.
+   */
+  private void undate(Map<WorkloadId, StartEstimate> estimates) {
+    Set<WorkloadId> undated =
+        estimates.entrySet().stream()
+            .filter(each -> each.getValue().range().isEmpty())
+            .map(Map.Entry::getKey)
+            .collect(Collectors.toSet());
+    if (undated.isEmpty()) {
+      return;
+    }
+    Options once = new Options(1, options.horizon(), options.stopping(), options.seed());
+    Wanted undatedOnes = new Wanted(undated::contains, wanted.goesOn());
+    Map<WorkloadId, StartEstimate> alone = of(state, new NoArrivals(knowledge), once, undatedOnes);
+    if (wanted.goesOn().getAsBoolean()) {
+      alone.forEach(
+          (id, estimate) ->
+              estimates.put(id, estimate.range().isPresent() ? overtaken() : estimate));
+    }
+  }
+
+  private StartEstimate overtaken() {
+    return without(
+        Basis.UNKNOWN,
+        "it doesn't start within %s while jobs arrive as the last %d did"
+            .formatted(options.horizon(), arrivals.size()));
+  }
+
+  /** The same, but that nobody is known to have arrived. */
+  private record NoArrivals(Knowledge known) implements Knowledge {
+
+    @Override
+    public RunTimeEstimate runTime(WorkloadId id) {
+      return known.runTime(id);
+    }
+
+    @Override
+    public Instant startedAt(WorkloadId id, Instant reservedAt) {
+      return known.startedAt(id, reservedAt);
+    }
   }
 
   private void read() {
@@ -168,7 +252,6 @@ public final class StartForecast {
         each.workloads().forEach(workload -> waits(workload, rootOf.get(queue.name())));
       }
     }
-    Map<LocalQueueId, TreeRoot> rootOfLocal = new HashMap<>();
     for (LocalQueueExport queue : state.localQueues()) {
       queue
           .spec()
@@ -211,6 +294,23 @@ public final class StartForecast {
       starts.put(workload.id(), new Starts(options.plays()));
     }
     rooted(workload.id(), root);
+  }
+
+  /** The arrivals that were seen in the trees of what is wanted; none where too many wait. */
+  private List<Arrival> arrived() {
+    Set<TreeRoot> trees = starts.keySet().stream().map(this::root).collect(Collectors.toSet());
+    long pending = waiting.stream().filter(workload -> trees.contains(root(workload.id()))).count();
+    if (pending == 0 || pending > MOST_PENDING) {
+      return List.of();
+    }
+    Set<String> clusterQueues =
+        state.roots().entrySet().stream()
+            .filter(each -> trees.contains(each.getValue()))
+            .map(Map.Entry::getKey)
+            .collect(Collectors.toSet());
+    return knowledge.arrivals(clusterQueues).stream()
+        .filter(each -> rootOfLocal.containsKey(each.workload().localQueue()))
+        .toList();
   }
 
   private void rooted(WorkloadId id, @Nullable TreeRoot root) {
@@ -269,9 +369,14 @@ public final class StartForecast {
       }
     }
     waiting.forEach(play::knownPending);
-    play.run(
-        state.now().plus(options.horizon()),
-        () -> missing[0] == 0 || !wanted.goesOn().getAsBoolean());
+    Instant end = state.now().plus(options.horizon());
+    for (Arrival each : arrivals.draw(new SplittableRandom(options.seed() + number), end)) {
+      PendingWorkload workload = each.workload();
+      runTimes.put(workload.id(), each.runTime());
+      rooted(workload.id(), rootOfLocal.get(workload.localQueue()));
+      play.arrives(workload.queuedAt(), workload);
+    }
+    play.run(end, () -> missing[0] == 0 || !wanted.goesOn().getAsBoolean());
     if (!wanted.goesOn().getAsBoolean()) {
       return false;
     }
@@ -356,7 +461,10 @@ public final class StartForecast {
                     ? Optional.empty()
                     : Optional.of(Instant.ofEpochMilli(latest)))),
         state.now(),
-        List.of("no job arrives before it starts"));
+        List.of(
+            arrivals.size() == 0
+                ? "no job arrives before it starts"
+                : "jobs arrive as the last " + arrivals.size() + " did"));
   }
 
   private StartEstimate without(Basis basis, String why) {

@@ -180,7 +180,7 @@ export function queuePage({app, parts: [name]}) {
                 `#/workloads?state=admitted&clusterQueue=${encodeURIComponent(name)}`)),
         section('Quota', null, h('div.quotas', {}, queue.usage.map(usage => quotaLine(usage)))),
         plan?.items.length > 0 && section('Planned',
-            'when pending Workloads are expected to start, if no job arrives'
+            'when pending Workloads are expected to start'
               + (plan.items.some(item => item.plan) ? '; a mark is the planned start, the latest that is promised' : ''),
             timeLine(plan)),
         section('Pending', 'in the order in which they are tried', h('div.rows', {'data-keep': `pending-${name}`})),

@@ -150,6 +150,51 @@ class StartEstimatorTest {
     assertThat(told).containsExactly(first);
   }
 
+  /** What was listed when the process began says nothing of how often jobs arrive. */
+  @Test
+  void jobsArriveAsThoseThatWereSeen() {
+    estimator.expectArrivals(
+        workload ->
+            new SchedulerEvent.WorkloadPending(
+                OneQueue.workload(workload.id().name(), 1, 0, workload.createdAt())));
+    arrives("first", "10m");
+    CachedWorkload second = arrives("second", "10m");
+    for (int i = 0; i < 50; i++) {
+      estimator.changed(null, arrived("listed-" + i));
+    }
+    estimator.synced();
+    for (int i = 0; i < 50; i++) {
+      CachedWorkload each = arrived("new-" + i);
+      estimator.changed(null, each);
+      estimator.changed(each, each);
+    }
+    estimator.changed(null, named("new-0").variant().build());
+    estimator.changed(null, named("running").admitted(5).build());
+
+    assertThat(estimator.of(second).orElseThrow().assumptions())
+        .containsExactly("jobs arrive as the last 50 did");
+  }
+
+  /** What doesn't wait for quota when it arrives, doesn't in plays. */
+  @Test
+  void jobsThatDoNotQueueDoNotArrive() {
+    estimator.expectArrivals(
+        workload -> new SchedulerEvent.WorkloadReleased(workload.id(), workload.version()));
+    arrives("first", "10m");
+    CachedWorkload second = arrives("second", "10m");
+    estimator.synced();
+    for (int i = 0; i < 60; i++) {
+      estimator.changed(null, arrived("new-" + i));
+    }
+
+    assertThat(estimator.of(second).orElseThrow().assumptions())
+        .containsExactly("no job arrives before it starts");
+  }
+
+  private static CachedWorkload arrived(String name) {
+    return named(name).annotated(RunTimeAnnotations.EXPECTED, "5m").build();
+  }
+
   @Test
   void ofWhatIsInNoQueueNothingIsSaid() {
     assertThat(estimator.of(named("stranger").build())).isEmpty();

@@ -23,12 +23,14 @@ import dev.sluice.forecast.starts.StartEstimate.Basis;
 import dev.sluice.forecast.starts.StartEstimate.StartRange;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.OptionalInt;
+import java.util.Set;
 import org.junit.jupiter.api.Test;
 
 class StartForecastTest {
@@ -63,9 +65,31 @@ class StartForecastTest {
   }
 
   private Map<String, StartEstimate> forecast() {
+    return forecast(List.of());
+  }
+
+  private Map<String, StartEstimate> forecast(List<StartForecast.Arrival> seen) {
+    return forecast(seen, StartForecast.Options.DEFAULT);
+  }
+
+  private Map<String, StartEstimate> forecast(
+      List<StartForecast.Arrival> seen, StartForecast.Options options) {
     EngineState state = source.scheduler().export();
     Map<String, StartEstimate> estimates = new HashMap<>();
-    StartForecast.of(state, this::runTime, StartForecast.Options.DEFAULT, StartForecast.Wanted.ALL)
+    StartForecast.Knowledge knowledge =
+        new StartForecast.Knowledge() {
+          @Override
+          public RunTimeEstimate runTime(WorkloadId id) {
+            return StartForecastTest.this.runTime(id);
+          }
+
+          @Override
+          public List<StartForecast.Arrival> arrivals(Set<String> clusterQueues) {
+            assertThat(clusterQueues).containsExactly("cq");
+            return seen;
+          }
+        };
+    StartForecast.of(state, knowledge, options, StartForecast.Wanted.ALL)
         .forEach((id, estimate) -> estimates.put(id.name(), estimate));
     assertThat(source.scheduler().export()).isEqualTo(state);
     return estimates;
@@ -160,6 +184,105 @@ class StartForecastTest {
     source.scheduler().apply(new SchedulerEvent.DecidingEnabled(false));
 
     assertThat(forecast()).isEqualTo(leader);
+  }
+
+  /** As many as are needed came every so many minutes, the last one now. */
+  private List<StartForecast.Arrival> seen(int minutes, int cpus, RunTimeEstimate runTime) {
+    List<StartForecast.Arrival> seen = new ArrayList<>();
+    for (int i = ArrivalBootstrap.LEAST; i > 0; i--) {
+      Instant at = now.minus(Duration.ofMinutes((long) minutes * (i - 1)));
+      seen.add(new StartForecast.Arrival(OneQueue.workload("seen" + i, cpus, 0, at), runTime));
+    }
+    return seen;
+  }
+
+  /** A small job comes every ten minutes, and stays for 15: the large one has to wait for a gap. */
+  @Test
+  void jobsLikeThoseOfBeforeArriveAndOvertake() {
+    arrives("first", 2, declared(60));
+    arrives("large", 4, declared(30));
+    List<StartForecast.Arrival> seen = seen(10, 1, declared(15));
+
+    StartEstimate alone = of(forecast(), "large");
+    StartEstimate among = of(forecast(seen), "large");
+
+    assertThat(alone.range().orElseThrow().expected()).isEqualTo(minute(61));
+    assertThat(among.assumptions()).containsExactly("jobs arrive as the last 50 did");
+    assertThat(among.range().orElseThrow().expected()).isAfter(minute(61 + 10 * 60));
+    assertThat(of(forecast(seen), "large")).isEqualTo(among);
+  }
+
+  @Test
+  void largerThanTheQuotaItNeverStartsWhoeverArrives() {
+    arrives("first", 4, declared(10));
+    arrives("large", 5, declared(10));
+    arrives("second", 4, declared(10));
+
+    Map<String, StartEstimate> estimates = forecast(seen(24 * 60, 1, declared(15)));
+
+    assertThat(of(estimates, "large").basis()).isEqualTo(Basis.NEVER);
+    assertThat(of(estimates, "large").assumptions())
+        .containsExactly("it doesn't start when everything that runs has ended");
+    assertThat(of(estimates, "second").range()).isPresent();
+  }
+
+  /** Each day one comes that stays for three days. */
+  @Test
+  void overtakenForAllTheTimeItHasNoDate() {
+    arrives("first", 1, declared(2 * 24 * 60));
+    arrives("large", 4, declared(10));
+
+    StartEstimate estimate = of(forecast(seen(24 * 60, 1, declared(3 * 24 * 60))), "large");
+
+    assertThat(estimate.range()).isEmpty();
+    assertThat(estimate.basis()).isEqualTo(Basis.UNKNOWN);
+    assertThat(estimate.assumptions())
+        .containsExactly("it doesn't start within PT720H while jobs arrive as the last 50 did");
+  }
+
+  /** Whoever is far behind waits for what is known, and arrivals would cost too much. */
+  @Test
+  void behindManyOthersNobodyArrives() {
+    StartForecast.Options once =
+        new StartForecast.Options(1, Duration.ofDays(30), Duration.ZERO, 1);
+    arrives("first", 4, declared(1_000));
+    for (int i = 0; i < StartForecast.MOST_PENDING; i++) {
+      arrives("w" + i, 4, declared(1));
+    }
+
+    assertThat(of(forecast(seen(1, 4, declared(1)), once), "w0").assumptions())
+        .containsExactly("jobs arrive as the last 50 did");
+    arrives("one-more", 4, declared(1));
+    assertThat(of(forecast(seen(1, 4, declared(1)), once), "w0").assumptions())
+        .containsExactly("no job arrives before it starts");
+  }
+
+  /** Those of a LocalQueue that isn't there any more don't come again. */
+  @Test
+  void arrivalsAtLocalQueuesThatAreGoneDoNotCount() {
+    arrives("first", 4, declared(60));
+    arrives("second", 4, declared(60));
+    List<StartForecast.Arrival> seen =
+        seen(1, 4, declared(1)).stream()
+            .map(each -> new StartForecast.Arrival(inQueue("gone", each.workload()), declared(1)))
+            .toList();
+
+    assertThat(of(forecast(seen), "second").assumptions())
+        .containsExactly("no job arrives before it starts");
+  }
+
+  private static PendingWorkload inQueue(String localQueue, PendingWorkload like) {
+    return new PendingWorkload(
+        like.id(),
+        like.version(),
+        localQueue,
+        like.shape(),
+        like.priority(),
+        like.createdAt(),
+        like.queuedAt(),
+        like.notBefore(),
+        like.held(),
+        like.defect());
   }
 
   @Test

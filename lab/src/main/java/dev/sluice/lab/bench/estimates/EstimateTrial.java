@@ -50,6 +50,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -107,6 +108,10 @@ final class EstimateTrial {
   private final Map<Method, StartCalibration> calibrations = new EnumMap<>(Method.class);
   private final WaitHistory waits = new WaitHistory(RunTimeOptions.DEFAULT);
   private final Set<WorkloadId> arrived = new LinkedHashSet<>();
+
+  /** The latest arrivals, in their order. */
+  private final Deque<PendingWorkload> seen = new ArrayDeque<>();
+
   private final Map<WorkloadId, Map<Method, Asked>> asked = new HashMap<>();
 
   /** The estimates of all methods, of the same jobs in the same order. */
@@ -149,6 +154,10 @@ final class EstimateTrial {
               @Override
               public void arrived(WorkloadId id, Instant at) {
                 arrived.add(id);
+                seen.addLast(workload(job(id)));
+                if (seen.size() > StartForecast.MOST_ARRIVALS) {
+                  seen.removeFirst();
+                }
               }
 
               @Override
@@ -189,7 +198,8 @@ final class EstimateTrial {
     EngineState state = scheduler.export();
     StartForecast.Wanted wanted = new StartForecast.Wanted(chosen::contains, () -> true);
     long before = System.nanoTime();
-    Map<WorkloadId, StartEstimate> sluice = StartForecast.of(state, this::runTime, options, wanted);
+    Map<WorkloadId, StartEstimate> sluice =
+        StartForecast.of(state, new Expecting(this::runTime), options, wanted);
     nanos += System.nanoTime() - before;
     forecasts++;
     mostWaiting = Math.max(mostWaiting, sluice.size());
@@ -197,7 +207,8 @@ final class EstimateTrial {
         new StartForecast.Options(1, options.horizon(), options.stopping(), options.seed());
     Map<Method, Map<WorkloadId, StartEstimate>> played = new EnumMap<>(Method.class);
     played.put(Method.SLUICE, sluice);
-    played.put(Method.DECLARED, StartForecast.of(state, this::exactly, once, wanted));
+    played.put(
+        Method.DECLARED, StartForecast.of(state, new Expecting(this::exactly), options, wanted));
     Map<WorkloadId, StartEstimate> byLimit = StartForecast.of(state, this::limit, once, wanted);
     played.put(Method.LIMITS_ALONE, byLimit);
     played.put(Method.LIMIT, byLimit);
@@ -211,6 +222,28 @@ final class EstimateTrial {
         of.put(Method.QUEUE_HISTORY, new Asked(Basis.QUEUE_HISTORY, now, range, range));
         asked.put(id, of);
       }
+    }
+  }
+
+  /** Knows run times, and how jobs arrived lately. */
+  private final class Expecting implements StartForecast.Knowledge {
+
+    private final Function<WorkloadId, RunTimeEstimate> runTimes;
+
+    Expecting(Function<WorkloadId, RunTimeEstimate> runTimes) {
+      this.runTimes = runTimes;
+    }
+
+    @Override
+    public RunTimeEstimate runTime(WorkloadId id) {
+      return runTimes.apply(id);
+    }
+
+    @Override
+    public List<StartForecast.Arrival> arrivals(Set<String> clusterQueues) {
+      return seen.stream()
+          .map(workload -> new StartForecast.Arrival(workload, runTime(workload.id())))
+          .toList();
     }
   }
 
