@@ -3,9 +3,8 @@ package dev.sluice.accounting;
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.sluice.api.json.JsonFields;
 import dev.sluice.kube.client.ApiClient;
-import dev.sluice.kube.client.ApiOutcome;
-import dev.sluice.kube.client.ApiRequest;
 import dev.sluice.kube.client.Futures;
+import java.io.IOException;
 import java.time.Instant;
 import java.util.HashMap;
 import java.util.List;
@@ -17,7 +16,10 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.ReentrantLock;
 
-/** Reads pods anew, so that nobody is stopped for what a late watch tells. */
+/**
+ * Reads pods anew, so that nobody is stopped for what a late watch tells. One pod is read at a
+ * time: whoever makes pods says how many there are, and how large.
+ */
 public final class FreshPods {
 
   /** Pods that have ended are left out by the API server. */
@@ -95,20 +97,22 @@ public final class FreshPods {
     }
   }
 
-  private Living read(String namespace) throws InterruptedException {
-    ApiOutcome outcome =
-        Futures.forResult(client.send(ApiRequest.get("/api/v1/namespaces/" + namespace + LIVING)));
-    if (!(outcome instanceof ApiOutcome.Written listed)) {
-      throw new IllegalStateException("pods of namespace " + namespace + " not read: " + outcome);
-    }
+  private Living read(String namespace) {
     Map<UUID, PodRecord> pods = new HashMap<>();
     Map<UUID, Instant> readySince = new HashMap<>();
-    for (JsonNode pod : listed.object().path("items")) {
-      if (!parser.ended(pod)) {
-        PodRecord version = parser.of(pod);
-        pods.put(version.uid(), version);
-        readySince(pod).ifPresent(since -> readySince.put(version.uid(), since));
-      }
+    try {
+      client.list(
+          "/api/v1/namespaces/" + namespace + LIVING,
+          pod -> {
+            if (!parser.ended(pod)) {
+              PodRecord version = parser.of(pod);
+              pods.put(version.uid(), version);
+              readySince(pod).ifPresent(since -> readySince.put(version.uid(), since));
+            }
+          });
+    } catch (IOException e) {
+      throw new IllegalStateException(
+          "pods of namespace " + namespace + " not read: " + e.getMessage(), e);
     }
     return new Living(pods, readySince);
   }

@@ -27,6 +27,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -174,6 +175,14 @@ public final class ScriptedApi
   @Override
   public CompletableFuture<Optional<ObjectNode>> read(String path) {
     return CompletableFuture.completedFuture(Optional.ofNullable(objects.get(path)));
+  }
+
+  @Override
+  public void list(String path, Consumer<JsonNode> each) {
+    Optional.ofNullable(objects.get(path))
+        .orElseThrow(() -> new IllegalStateException(path + " not read"))
+        .path("items")
+        .forEach(each);
   }
 
   private CompletableFuture<WorkloadWriter.Outcome> write(String call) {

@@ -1,11 +1,13 @@
 package dev.sluice.jobs.controller;
 
+import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.sluice.jobs.kind.JobPatch;
 import dev.sluice.jobs.kind.JobRef;
 import dev.sluice.kube.client.ApiOutcome;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.Consumer;
 
 /** Jobs, and what belongs to them, at the API server: single reads and guarded writes. */
 public interface JobClient {
@@ -34,4 +36,13 @@ public interface JobClient {
    * the API server does not answer or refuses.
    */
   CompletableFuture<Optional<ObjectNode>> read(String path);
+
+  /**
+   * Reads the objects of a collection, one at a time; blocks.
+   *
+   * @param path the collection, and what is selected of it
+   * @param each gets each object
+   * @throws IllegalStateException if the API server doesn't answer or refuses
+   */
+  void list(String path, Consumer<JsonNode> each);
 }

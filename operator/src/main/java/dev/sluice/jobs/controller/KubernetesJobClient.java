@@ -1,13 +1,16 @@
 package dev.sluice.jobs.controller;
 
+import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.sluice.jobs.kind.JobPatch;
 import dev.sluice.jobs.kind.JobRef;
 import dev.sluice.kube.client.ApiClient;
 import dev.sluice.kube.client.ApiOutcome;
 import dev.sluice.kube.client.ApiRequest;
+import java.io.IOException;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.Consumer;
 
 /**
  * {@link JobClient} by requests about single objects: prebuilt merge patches, no typed objects. The
@@ -76,6 +79,15 @@ public final class KubernetesJobClient implements JobClient {
                           "the API server answered " + refused.code() + ": " + refused.message());
                   case ApiOutcome.Unreachable unreachable -> throw unreachable.exception();
                 });
+  }
+
+  @Override
+  public void list(String path, Consumer<JsonNode> each) {
+    try {
+      client.list(path, each);
+    } catch (IOException e) {
+      throw new IllegalStateException(path + " not read: " + e.getMessage(), e);
+    }
   }
 
   private static String path(JobRef job) {

@@ -38,6 +38,12 @@ final class PodGates {
 
   private static final JobKind POD = new JobKind("", "v1", "Pod", "pods", "pod");
 
+  /** A pod with more gates isn't opened: all others have to be written again. */
+  private static final int MOST_GATES = 100;
+
+  /** So many are opened before the job is looked at again: others wait, too. */
+  private static final int MOST_OPENED = 5_000;
+
   private final JobIntegration integration;
   private final JobClient objects;
   private final JobEvents events;
@@ -49,42 +55,78 @@ final class PodGates {
     this.events = events;
   }
 
+  /**
+   * What is kept of a pod: there may be many, and large ones.
+   *
+   * @param gates the names of its gates; none of one with more than {@value #MOST_GATES}
+   * @param leaving whether it is being deleted: it takes room until it is gone, and another one may
+   *     follow
+   * @param updates what the checks of the slice add to it; empty if it isn't opened
+   * @param conflict why a check can't; empty if it can
+   */
+  private record ListedPod(
+      JobRef ref,
+      long version,
+      boolean gated,
+      List<String> gates,
+      boolean leaving,
+      Optional<ObjectNode> updates,
+      Optional<StartConflictException> conflict) {
+
+    static ListedPod of(JobRef ref, JsonNode pod, CachedWorkload slice, String podSet) {
+      List<String> gates = names(pod);
+      boolean gated = gates.contains(KueueConstants.ELASTIC_JOB);
+      boolean leaving = pod.path("metadata").has("deletionTimestamp");
+      Optional<ObjectNode> updates = Optional.empty();
+      Optional<StartConflictException> conflict = Optional.empty();
+      if (gated && !leaving && gates.size() <= MOST_GATES) {
+        try {
+          updates = Optional.of(PodUpdates.of(slice, podSet, pod));
+        } catch (StartConflictException contradicted) {
+          conflict = Optional.of(contradicted);
+        }
+      }
+      return new ListedPod(
+          ref,
+          pod.path("metadata").path("resourceVersion").asLong(),
+          gated,
+          updates.isPresent() ? gates : List.of(),
+          leaving,
+          updates,
+          conflict);
+    }
+  }
+
   /** The pods of a job that have not ended, by pod set and in the order of their names. */
-  private Map<String, List<JsonNode>> pods(CachedJob job, CachedWorkload slice)
-      throws InterruptedException {
+  private Map<String, List<ListedPod>> pods(CachedJob job, CachedWorkload slice) {
     Optional<String> selector = integration.podSelector(job.object());
     if (selector.isEmpty()) {
       return Map.of();
     }
-    String path =
-        "/api/v1/namespaces/%s/pods?labelSelector=%s"
-            .formatted(
-                job.ref().namespace(), URLEncoder.encode(selector.get(), StandardCharsets.UTF_8));
-    ObjectNode list =
-        Futures.forResult(objects.read(path))
-            .orElseThrow(
-                () -> new IllegalStateException("pods of " + job.ref() + " can't be listed"));
     String only =
         slice.spec().podSets().size() == 1 ? slice.spec().podSets().getFirst().name() : "";
-    Map<String, List<JsonNode>> pods = new TreeMap<>();
-    for (JsonNode pod : list.path("items")) {
-      String phase = pod.path("status").path("phase").asText();
-      if (!phase.equals("Succeeded") && !phase.equals("Failed")) {
-        String podSet =
-            pod.path("metadata").path("labels").path(KueueConstants.PODSET).asText(only);
-        pods.computeIfAbsent(podSet, name -> new ArrayList<>()).add(pod);
-      }
-    }
-    pods.values().forEach(each -> each.sort(Comparator.comparing(PodGates::name)));
+    Map<String, List<ListedPod>> pods = new TreeMap<>();
+    objects.list(
+        "/api/v1/namespaces/%s/pods?labelSelector=%s"
+            .formatted(
+                job.ref().namespace(), URLEncoder.encode(selector.get(), StandardCharsets.UTF_8)),
+        pod -> {
+          String phase = pod.path("status").path("phase").asText();
+          if (!phase.equals("Succeeded") && !phase.equals("Failed")) {
+            JsonNode metadata = pod.path("metadata");
+            JobRef ref =
+                new JobRef(
+                    POD,
+                    job.ref().namespace(),
+                    metadata.path("name").asText(),
+                    metadata.path("uid").asText());
+            String podSet = metadata.path("labels").path(KueueConstants.PODSET).asText(only);
+            pods.computeIfAbsent(podSet, name -> new ArrayList<>())
+                .add(ListedPod.of(ref, pod, slice, podSet));
+          }
+        });
+    pods.values().forEach(each -> each.sort(Comparator.comparing(pod -> pod.ref().name())));
     return pods;
-  }
-
-  private static String name(JsonNode pod) {
-    return pod.path("metadata").path("name").asText();
-  }
-
-  private static boolean isGated(JsonNode pod) {
-    return names(pod).contains(KueueConstants.ELASTIC_JOB);
   }
 
   /** The names of the scheduling gates of a pod; none for an object that is no pod. */
@@ -94,19 +136,13 @@ final class PodGates {
     return names;
   }
 
-  /** Whether a pod is being deleted: it takes room until it is gone, and another one may follow. */
-  private static boolean isLeaving(JsonNode pod) {
-    return pod.path("metadata").has("deletionTimestamp");
-  }
-
-  private static long open(List<JsonNode> pods) {
-    return pods.stream().filter(pod -> !isGated(pod)).count();
+  private static long open(List<ListedPod> pods) {
+    return pods.stream().filter(pod -> !pod.gated()).count();
   }
 
   /** Whether no pod set has more pods without gate than these counts. */
-  boolean areWithin(CachedJob job, CachedWorkload slice, Map<String, Integer> counts)
-      throws InterruptedException {
-    Map<String, List<JsonNode>> pods = pods(job, slice);
+  boolean areWithin(CachedJob job, CachedWorkload slice, Map<String, Integer> counts) {
+    Map<String, List<ListedPod>> pods = pods(job, slice);
     return counts.entrySet().stream()
         .filter(podSet -> !integration.keepsSize(podSet.getKey()))
         .allMatch(
@@ -115,8 +151,8 @@ final class PodGates {
 
   /**
    * Opens gates until as many pods of each pod set are without gate as were granted, less those
-   * whose quota was given back. A pod gets what the slice's admission checks add to it in the same
-   * write.
+   * whose quota was given back, or many have been opened. A pod gets what the slice's admission
+   * checks add to it in the same write.
    *
    * @return whether all granted pods are there, open and not being deleted
    * @throws StartConflictException if a pod contradicts a check; the others are open
@@ -129,23 +165,22 @@ final class PodGates {
         .status()
         .reclaimablePods()
         .forEach((podSet, given) -> granted.computeIfPresent(podSet, (name, all) -> all - given));
-    Map<String, List<JsonNode>> pods = pods(job, slice);
+    Map<String, List<ListedPod>> pods = pods(job, slice);
     boolean complete = true;
+    int opened = 0;
     Optional<StartConflictException> conflict = Optional.empty();
     for (Map.Entry<String, Integer> podSet : granted.entrySet()) {
-      List<JsonNode> present = pods.getOrDefault(podSet.getKey(), List.of());
-      long leaving = present.stream().filter(pod -> !isGated(pod) && isLeaving(pod)).count();
+      List<ListedPod> present = pods.getOrDefault(podSet.getKey(), List.of());
+      long leaving = present.stream().filter(pod -> !pod.gated() && pod.leaving()).count();
       long free = podSet.getValue() - open(present);
-      for (JsonNode pod : present) {
-        if (free > 0 && isGated(pod) && !isLeaving(pod)) {
-          try {
-            ObjectNode updates = PodUpdates.of(slice, podSet.getKey(), pod);
-            if (open(job.ref(), pod, updates)) {
-              free--;
-              events.gateRemoved(slice, KueueConstants.ELASTIC_JOB);
-            }
-          } catch (StartConflictException contradicted) {
-            conflict = Optional.of(contradicted);
+      for (ListedPod pod : present) {
+        if (free > 0 && pod.conflict().isPresent()) {
+          conflict = pod.conflict();
+        } else if (free > 0 && pod.updates().isPresent() && opened < MOST_OPENED) {
+          opened++;
+          if (open(pod, pod.updates().get())) {
+            free--;
+            events.gateRemoved(slice, KueueConstants.ELASTIC_JOB);
           }
         }
       }
@@ -162,13 +197,11 @@ final class PodGates {
    *
    * @param body the patch with all else that the pod gets
    */
-  private boolean open(JobRef job, JsonNode pod, ObjectNode body) throws InterruptedException {
-    JsonNode metadata = pod.path("metadata");
-    JobRef ref = new JobRef(POD, job.namespace(), name(pod), metadata.path("uid").asText());
+  private boolean open(ListedPod pod, ObjectNode body) throws InterruptedException {
     ArrayNode rest = JsonNodeFactory.instance.arrayNode();
-    for (JsonNode gate : pod.path("spec").path("schedulingGates")) {
-      if (!gate.path("name").asText().equals(KueueConstants.ELASTIC_JOB)) {
-        rest.add(gate);
+    for (String gate : pod.gates()) {
+      if (!gate.equals(KueueConstants.ELASTIC_JOB)) {
+        rest.addObject().put("name", gate);
       }
     }
     ObjectNode spec = body.withObjectProperty("spec");
@@ -178,9 +211,7 @@ final class PodGates {
       spec.set("schedulingGates", rest);
     }
     ApiOutcome outcome =
-        Futures.forResult(
-            objects.patch(
-                ref, metadata.path("resourceVersion").asLong(), new JobPatch(false, body)));
+        Futures.forResult(objects.patch(pod.ref(), pod.version(), new JobPatch(false, body)));
     if (outcome instanceof ApiOutcome.Unreachable unreachable) {
       throw unreachable.exception();
     }

@@ -181,6 +181,11 @@ final class ReferencedObjects implements AutoCloseable {
     }
 
     @Override
+    public void list(String path, Consumer<JsonNode> each) {
+      jobs.list(path, each);
+    }
+
+    @Override
     public CompletableFuture<Optional<ObjectNode>> read(String path) {
       return jobs.read(path)
           .thenApply(

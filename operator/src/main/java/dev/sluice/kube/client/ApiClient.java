@@ -1,11 +1,16 @@
 package dev.sluice.kube.client;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import dev.sluice.api.json.JsonMappers;
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.http.HttpClient;
 import io.fabric8.kubernetes.client.http.HttpRequest;
+import java.io.IOException;
+import java.net.URLEncoder;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.time.InstantSource;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.Optional;
@@ -26,6 +31,9 @@ import org.slf4j.LoggerFactory;
 public final class ApiClient {
 
   private static final Logger LOG = LoggerFactory.getLogger(ApiClient.class);
+
+  /** The objects of a page of a list. */
+  private static final int PAGE = 500;
 
   private final KubernetesClient client;
   private final String server;
@@ -129,6 +137,41 @@ public final class ApiClient {
     CompletableFuture<ApiOutcome> result = new CompletableFuture<>();
     slots.submit(slot -> new Attempt(request, result, slot).begin());
     return result;
+  }
+
+  /**
+   * Reads the objects of a collection, one at a time: however many there are, and however large,
+   * room is needed for one. Blocks. Such reads are few, and need no slot.
+   *
+   * @param path the collection, and what is selected of it
+   * @param each gets each object
+   * @throws IOException if the API server doesn't answer or refuses, or an object can't be read
+   */
+  public void list(String path, Consumer<JsonNode> each) throws IOException {
+    HttpClient http = client.getHttpClient();
+    String paged = path + (path.contains("?") ? "&" : "?") + "limit=" + PAGE;
+    String next = "";
+    try (CurrentStream stream = new CurrentStream(options.timeout(), InstantSource.system())) {
+      Thread.ofVirtual().name("list-watchdog").start(stream::watchOver);
+      do {
+        HttpRequest page =
+            http(
+                http,
+                ApiRequest.get(
+                    next.isEmpty()
+                        ? paged
+                        : paged + "&continue=" + URLEncoder.encode(next, StandardCharsets.UTF_8)));
+        try (ResponseStream opened =
+            stream.open(
+                () -> ResponseStream.open(http, page, options.timeout(), InstantSource.system()))) {
+          byte[] frame =
+              StreamingListParser.split(
+                  opened,
+                  (bytes, length) -> each.accept(JsonMappers.JSON.readTree(bytes, 0, length)));
+          next = JsonMappers.JSON.readTree(frame).path("metadata").path("continue").asText();
+        }
+      } while (!next.isEmpty());
+    }
   }
 
   /** One request from the moment when it has a slot. The slot is given back in any case. */

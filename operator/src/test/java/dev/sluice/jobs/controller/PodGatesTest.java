@@ -96,6 +96,32 @@ class PodGatesTest {
     assertThat(api.calls).singleElement().asString().contains("team/b");
   }
 
+  /** Whoever has the label of a job may make pods as he likes; others wait, too. */
+  @Test
+  void manyAreOpenedInPortions() throws InterruptedException {
+    for (int i = 0; i < 5_100; i++) {
+      gated("p" + i);
+    }
+    GivenJob wide = GivenJob.job().spec("parallelism", "9000").spec("completions", "9000");
+    CachedWorkload slice =
+        GivenWorkload.workloadOf(wide)
+            .annotation(KueueConstants.ELASTIC_JOB, "true")
+            .admitted("plain")
+            .get();
+    assertThat(executor.execute(wide.view(), List.of(new OpenGates(slice)))).contains(LATER);
+    assertThat(api.calls).hasSize(5_000);
+  }
+
+  @Test
+  void aPodWithVeryManyGatesStaysAsItIs() throws InterruptedException {
+    gated("a");
+    for (int i = 0; i < 100; i++) {
+      ((ArrayNode) pods.get(0).at("/spec/schedulingGates")).addObject().put("name", "g" + i);
+    }
+    assertThat(open(job())).contains(LATER);
+    assertThat(api.calls).isEmpty();
+  }
+
   private Optional<Duration> openChecked(String podSetUpdate) throws InterruptedException {
     CachedWorkload slice =
         GivenWorkload.workloadOf(job())

@@ -2,6 +2,7 @@ package dev.sluice.jobs.kinds.pod;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.sluice.api.KueueConstants;
 import dev.sluice.jobs.controller.JobClient;
@@ -14,6 +15,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.Consumer;
 import org.junit.jupiter.api.Test;
 
 /** What is done about a pod whose watch has ended. */
@@ -93,6 +95,11 @@ class PodLabelRestorerTest {
     @Override
     public CompletableFuture<ApiOutcome> delete(String path, String uid) {
       throw new AssertionError("nothing is deleted");
+    }
+
+    @Override
+    public void list(String path, Consumer<JsonNode> each) {
+      throw new IllegalStateException("nothing is listed");
     }
 
     @Override
