@@ -89,6 +89,13 @@ public record PodRecord(
         .toList();
   }
 
+  /**
+   * Of all owners that a pod or an object had so many are remembered: the first ones, since what
+   * makes it is the first, and the last one. Who may change it may give it another one any number
+   * of times.
+   */
+  static final int MOST_OWNERS = 16;
+
   /** This version of the pod, with what an earlier one said of owners and queues. */
   PodRecord after(PodRecord earlier) {
     boolean held = eligibility.held() || earlier.eligibility.held();
@@ -98,8 +105,12 @@ public record PodRecord(
         && leftBy.equals(eligibility.leftBy())) {
       return this;
     }
+    List<Owner> added = owners.stream().filter(owner -> !earlier.owners.contains(owner)).toList();
     List<Owner> all = new ArrayList<>(earlier.owners);
-    owners.stream().filter(owner -> !all.contains(owner)).forEach(all::add);
+    if (!added.isEmpty() && all.size() == MOST_OWNERS) {
+      all.removeLast();
+    }
+    all.addAll(added);
     return new PodRecord(
         uid,
         namespace,

@@ -11,6 +11,7 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.SequencedSet;
 import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.locks.ReentrantLock;
@@ -37,7 +38,7 @@ public final class PodRecords {
 
   /** What controls an object that is no pod. */
   private static final class Link {
-    private final Set<String> parents = new LinkedHashSet<>(2);
+    private final SequencedSet<String> parents = new LinkedHashSet<>(2);
     private boolean gone;
   }
 
@@ -120,11 +121,18 @@ public final class PodRecords {
   public boolean linked(String uid, String parent) {
     lock.lock();
     try {
-      boolean added = links.computeIfAbsent(uid, any -> new Link()).parents.add(parent);
-      if (added) {
-        children.computeIfAbsent(parent, any -> new LinkedHashSet<>(2)).add(uid);
+      SequencedSet<String> parents = links.computeIfAbsent(uid, any -> new Link()).parents;
+      if (parents.contains(parent)) {
+        return false;
       }
-      return added;
+      if (parents.size() == PodRecord.MOST_OWNERS) {
+        String last = parents.removeLast();
+        dropChild(last, uid);
+        forgetIfUnused(last);
+      }
+      parents.add(parent);
+      children.computeIfAbsent(parent, any -> new LinkedHashSet<>(2)).add(uid);
+      return true;
     } finally {
       lock.unlock();
     }
@@ -151,14 +159,18 @@ public final class PodRecords {
     }
     links.remove(uid);
     for (String parent : link.parents) {
-      children.computeIfPresent(
-          parent,
-          (same, below) -> {
-            below.remove(uid);
-            return below.isEmpty() ? null : below;
-          });
+      dropChild(parent, uid);
       forgetIfUnused(parent);
     }
+  }
+
+  private void dropChild(String parent, String uid) {
+    children.computeIfPresent(
+        parent,
+        (same, below) -> {
+          below.remove(uid);
+          return below.isEmpty() ? null : below;
+        });
   }
 
   /** The pod of this UID, if it has not ended. */
