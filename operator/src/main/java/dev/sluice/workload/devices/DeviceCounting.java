@@ -46,6 +46,9 @@ final class DeviceCounting {
   /** Before the name of a DeviceClass: the resource that requests a device of it in any cluster. */
   private static final String IMPLICIT = "deviceclass.resource.kubernetes.io/";
 
+  private static final String TOO_EXPENSIVE =
+      "the selectors cost too much with the devices that the cluster has";
+
   /** Stands for the devices of requests whose number isn't known; no quota has this name. */
   private static final String UNCOUNTABLE = "devices that can't be counted";
 
@@ -244,7 +247,10 @@ final class DeviceCounting {
     if (objects.deviceClass(request.deviceClass()).isEmpty()) {
       return OptionalLong.of(0); // nothing is allocated without its class
     }
-    return amounts(request, expressions(request), mapping, work)
+    List<String> expressions = expressions(request);
+    return (DeviceSelectors.areWithin(expressions, work)
+            ? amounts(request, expressions, mapping, work)
+            : Optional.<Matching>empty())
         .map(each -> OptionalLong.of(ResourceAmounts.multiply(each.largest(), request.count())))
         .orElse(OptionalLong.empty());
   }
@@ -565,6 +571,9 @@ final class DeviceCounting {
 
     private Resolution resolve(
         DeviceRequest request, List<String> expressions, DeviceClassMapping mapping) {
+      if (!DeviceSelectors.areWithin(expressions, work)) {
+        return Resolution.failed(TOO_EXPENSIVE);
+      }
       Optional<String> problem =
           Stream.concat(
                   expressions.stream(), mapping.sources().stream().map(DeviceSource::selector))
@@ -578,8 +587,7 @@ final class DeviceCounting {
       }
       Optional<Matching> matching = amounts(request, expressions, mapping, work);
       if (matching.isEmpty()) {
-        return Resolution.failed(
-            "the selectors cost too much with the devices that the cluster has");
+        return Resolution.failed(TOO_EXPENSIVE);
       }
       // The number that match isn't told: each change of it would be a write.
       return matching.get().number() < request.count()

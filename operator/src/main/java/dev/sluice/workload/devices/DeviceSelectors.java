@@ -49,6 +49,9 @@ final class DeviceSelectors {
   /** The API server allows as many characters. */
   private static final int LONGEST = 10 * 1024;
 
+  /** What it takes to compile an expression. */
+  private static final int STEPS_PER_CHARACTER = 4;
+
   private static final int DEEPEST = 100;
   private static final int MOST_ITERATIONS = 1000;
   private static final int LARGEST_PATTERN = 1000;
@@ -171,6 +174,15 @@ final class DeviceSelectors {
       case "allowMultipleAllocations" -> Optional.of(SimpleType.BOOL);
       default -> Optional.empty();
     };
+  }
+
+  /**
+   * Whether the steps are enough to compile expressions, which takes these steps even if they are
+   * compiled already: so the result is the same again.
+   */
+  static boolean areWithin(List<String> expressions, SelectorWork work) {
+    work.spend(expressions.stream().mapToLong(String::length).sum() * STEPS_PER_CHARACTER);
+    return !work.isDone();
   }
 
   /** Why an expression can't be used; empty if it can. */

@@ -907,6 +907,23 @@ class DeviceCountingTest {
     assertThat(charge(waiting, pod, PLAIN).unresolved()).hasSize(21).last().isEqualTo("and more");
   }
 
+  /** Tenants write selectors, each of which is compiled before a device is looked at. */
+  @Test
+  void selectorsTakeStepsToBeCompiled() {
+    String[] requests = new String[100];
+    for (int i = 0; i < requests.length; i++) {
+      requests[i] =
+          "{name: r%d, exactly: {deviceClassName: gpu, selectors: [{cel: {expression: '%s%d > 0'}}]}}"
+              .formatted(i, "true && ".repeat(1_200), i + 1);
+    }
+    DeviceCharge charge = charge(given(requests).slice(SLICES), ONE, PLAIN);
+    assertThat(charge.amounts().get("gpus")).isBetween(1L, requests.length - 1L);
+    assertThat(charge.unresolved())
+        .first()
+        .asString()
+        .contains("the selectors cost too much");
+  }
+
   /** What is told of changes depends on it: drivers write their slices again without a change. */
   @Test
   void whatIsKeptOfObjectsIsComparedByItsContents() {
