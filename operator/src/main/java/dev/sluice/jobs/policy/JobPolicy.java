@@ -63,7 +63,7 @@ public final class JobPolicy {
     this.options = options;
     this.factory = new WorkloadFactory(options);
     this.workloadActions = new WorkloadActions(integration, factory);
-    this.synchronizer = new WorkloadSynchronizer();
+    this.synchronizer = new WorkloadSynchronizer(options);
     this.slices = new SlicePolicy(integration, options, factory);
     this.remoteExecutionCheck = remoteExecutionCheck;
     this.prebuiltWorkloads = prebuiltWorkloads;

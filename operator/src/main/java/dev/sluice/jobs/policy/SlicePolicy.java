@@ -40,9 +40,10 @@ public final class SlicePolicy {
   private final JobIntegration integration;
   private final JobOptions options;
   private final WorkloadFactory workloads;
-  private final WorkloadSynchronizer synchronizer = new WorkloadSynchronizer();
+  private final WorkloadSynchronizer synchronizer;
 
   SlicePolicy(JobIntegration integration, JobOptions options, WorkloadFactory workloads) {
+    this.synchronizer = new WorkloadSynchronizer(options);
     this.integration = integration;
     this.options = options;
     this.workloads = workloads;

@@ -25,6 +25,13 @@ import java.util.Optional;
  */
 public final class WorkloadSynchronizer {
 
+  private final JobOptions options;
+
+  /** Under the given rules. */
+  public WorkloadSynchronizer(JobOptions options) {
+    this.options = options;
+  }
+
   /**
    * At most one patch, with all that differs; a warning if the job names a priority class now that
    * doesn't exist.
@@ -72,12 +79,29 @@ public final class WorkloadSynchronizer {
     return Optional.of(new JobAction.Annotate(new JobPatch(false, body), "checkpoint request"));
   }
 
-  private static void queue(CachedJob job, CachedWorkload workload, ObjectNode patch) {
+  private void queue(CachedJob job, CachedWorkload workload, ObjectNode patch) {
     boolean mayChange = job.state().suspended() && !workload.quotaReserved();
     if (mayChange && !job.queueName().equals(workload.spec().queueName())) {
       // The API refuses an empty name.
       String wanted = job.queueName().isEmpty() ? null : job.queueName();
       patch.withObjectProperty("spec").put("queueName", wanted);
+      limit(job, workload, patch);
+    }
+  }
+
+  /**
+   * Nobody brings more time into a queue than it gives. A Workload that is written anew for its job
+   * gets the limit there; those of groups of pods are not.
+   */
+  private void limit(CachedJob job, CachedWorkload workload, ObjectNode patch) {
+    int most = options.maximumExecutionTimeSeconds(job);
+    int known = workload.spec().maximumExecutionTimeSeconds();
+    if (most > 0 && (known == 0 || known > most)) {
+      patch.withObjectProperty("spec").put("maximumExecutionTimeSeconds", most);
+      patch
+          .withObjectProperty("metadata")
+          .withObjectProperty("annotations")
+          .put(RunTimeAnnotations.MAX, most + "s");
     }
   }
 

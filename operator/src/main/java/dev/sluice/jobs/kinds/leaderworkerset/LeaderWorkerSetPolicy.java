@@ -40,10 +40,11 @@ final class LeaderWorkerSetPolicy {
 
   private final WorkloadFactory factory;
   private final WorkloadActions actions;
-  private final WorkloadSynchronizer synchronizer = new WorkloadSynchronizer();
+  private final WorkloadSynchronizer synchronizer;
   private final int longestName;
 
   LeaderWorkerSetPolicy(JobOptions options) {
+    this.synchronizer = new WorkloadSynchronizer(options);
     this.factory = new WorkloadFactory(options);
     this.actions = new WorkloadActions(new LeaderWorkerSets(), factory);
     this.longestName = options.longestWorkloadName();

@@ -40,9 +40,10 @@ final class PodGroupPolicy {
 
   private final JobOptions options;
   private final PodGroupWorkloadBuilder making;
-  private final WorkloadSynchronizer synchronizer = new WorkloadSynchronizer();
+  private final WorkloadSynchronizer synchronizer;
 
   PodGroupPolicy(JobOptions options) {
+    this.synchronizer = new WorkloadSynchronizer(options);
     this.options = options;
     this.making = new PodGroupWorkloadBuilder(options);
   }

@@ -45,9 +45,10 @@ final class StatefulSetPolicy {
   private final JobOptions options;
   private final WorkloadFactory factory;
   private final WorkloadActions actions;
-  private final WorkloadSynchronizer synchronizer = new WorkloadSynchronizer();
+  private final WorkloadSynchronizer synchronizer;
 
   StatefulSetPolicy(JobOptions options) {
+    this.synchronizer = new WorkloadSynchronizer(options);
     this.options = options;
     this.factory = new WorkloadFactory(options);
     this.actions = new WorkloadActions(new StatefulSets(), factory);

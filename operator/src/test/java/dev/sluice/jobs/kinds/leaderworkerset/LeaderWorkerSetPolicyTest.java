@@ -4,6 +4,7 @@ import static dev.sluice.jobs.kinds.leaderworkerset.GivenSet.set;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.sluice.api.queueing.StartRules;
 import dev.sluice.jobs.GivenCluster;
 import dev.sluice.jobs.GivenObject;
 import dev.sluice.jobs.policy.JobAction;
@@ -15,8 +16,10 @@ import dev.sluice.workload.record.WorkloadParser;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
@@ -35,6 +38,14 @@ class LeaderWorkerSetPolicyTest {
 
   private List<JobAction> decide(
       CachedLeaderWorkerSet set, ManagementStatus status, List<CachedWorkload> workloads) {
+    return decide(policy, set, status, workloads);
+  }
+
+  private static List<JobAction> decide(
+      LeaderWorkerSetPolicy policy,
+      CachedLeaderWorkerSet set,
+      ManagementStatus status,
+      List<CachedWorkload> workloads) {
     GivenCluster cluster = GivenCluster.cluster();
     return policy.decide(
         set,
@@ -116,7 +127,8 @@ class LeaderWorkerSetPolicyTest {
     assertThat(
             created(
                 set(
-                    "{spec: {leaderWorkerTemplate: {workerTemplate: {metadata: {annotations: null}}}}}")))
+                    "{spec: {leaderWorkerTemplate: {workerTemplate: {metadata: {annotations:"
+                        + " null}}}}}")))
         .isEmpty();
     assertThat(decide(set("{}"), new ManagementStatus.NestedTooDeep(), List.of()))
         .singleElement()
@@ -145,6 +157,45 @@ class LeaderWorkerSetPolicyTest {
         .allMatch(JobAction.PatchWorkload.class::isInstance);
   }
 
+  /**
+   * Runs are as long as the queue allows in which they get quota, not the one they were made in.
+   */
+  @Test
+  void aSetThatMovesToAQueueGetsItsLimit() {
+    LeaderWorkerSetPolicy limiting =
+        new LeaderWorkerSetPolicy(
+            JobOptions.defaults("kueue-system")
+                .with(
+                    new JobOptions.ClusterState(
+                        workload -> StartRules.NONE,
+                        Set::of,
+                        job -> 0,
+                        false,
+                        (namespace, queue) ->
+                            Optional.of(Duration.ofHours(1))
+                                .filter(limit -> queue.equals("short")))));
+    CachedLeaderWorkerSet moved =
+        set("{metadata: {labels: {kueue.x-k8s.io/queue-name: short}}, spec: {replicas: 1}}");
+    for (int before : new int[] {0, 60, 7200}) {
+      List<CachedWorkload> one =
+          List.of(
+              workload(
+                  created(set("{}")).getFirst(),
+                  before == 0
+                      ? "{}"
+                      : "{spec: {maximumExecutionTimeSeconds: %d}}".formatted(before)));
+      ObjectNode patch =
+          ((JobAction.PatchWorkload)
+                  decide(limiting, moved, new ManagementStatus.Own(), one).getFirst())
+              .patch();
+      assertThat(patch.at("/spec/queueName").asText()).isEqualTo("short");
+      assertThat(patch.at("/spec/maximumExecutionTimeSeconds").asInt())
+          .isEqualTo(before == 60 ? 0 : 3600);
+      assertThat(patch.at("/metadata/annotations/sluice.dev~1max-run-time").asText())
+          .isEqualTo(before == 60 ? "" : "3600s");
+    }
+  }
+
   @Test
   void workloadsOfGroupsThatAreGoneAreDeleted() {
     List<CachedWorkload> two = all(set("{}"), RESERVED);
@@ -156,8 +207,8 @@ class LeaderWorkerSetPolicyTest {
     assertThat(
             decide(
                 set(
-                    "{spec: {replicas: 1, rolloutStrategy: {rollingUpdateConfiguration: {maxSurge: 1}}},"
-                        + " status: {replicas: 2}}"),
+                    "{spec: {replicas: 1, rolloutStrategy: {rollingUpdateConfiguration: {maxSurge:"
+                        + " 1}}}, status: {replicas: 2}}"),
                 two))
         .isEmpty();
   }
