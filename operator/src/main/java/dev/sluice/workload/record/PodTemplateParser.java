@@ -22,6 +22,7 @@ import java.util.SortedMap;
 import java.util.SortedSet;
 import java.util.TreeSet;
 import java.util.function.UnaryOperator;
+import java.util.stream.Stream;
 
 /**
  * Parses pod templates: the parts that quota, limits and placement depend on, and the fingerprint.
@@ -33,6 +34,12 @@ public final class PodTemplateParser {
 
   /** The requirements of a term of node affinity on fields of the node. */
   private static final String FIELDS = "matchFields";
+
+  /** Each term, requirement and toleration may be compared with each node. */
+  private static final int MOST_REQUIREMENTS = 1_000;
+
+  /** Each value of a requirement, too; a list of nodes is long. */
+  private static final int MOST_VALUES = 10_000;
 
   private static final int MOST_PROBLEMS = 20;
   private static final int MOST_SHOWN = 128;
@@ -166,9 +173,42 @@ public final class PodTemplateParser {
     List<List<LabelRequirement>> terms = affinity(spec, EXPRESSIONS);
     List<Toleration> tolerations = tolerations(spec.path("tolerations"));
     List<PreferredNodes> preferred = preferredNodes(spec);
-    return nodeSelector.isEmpty() && terms.isEmpty() && tolerations.isEmpty() && preferred.isEmpty()
-        ? NodeConstraints.ANYWHERE
-        : new NodeConstraints(nodeSelector, terms, affinity(spec, FIELDS), tolerations, preferred);
+    if (nodeSelector.isEmpty() && terms.isEmpty() && tolerations.isEmpty() && preferred.isEmpty()) {
+      return NodeConstraints.ANYWHERE;
+    }
+    NodeConstraints constraints =
+        new NodeConstraints(nodeSelector, terms, affinity(spec, FIELDS), tolerations, preferred);
+    bound(constraints);
+    return constraints;
+  }
+
+  /** Whoever writes a template says how often nodes are looked at for it. */
+  private void bound(NodeConstraints constraints) {
+    List<LabelRequirement> requirements =
+        Stream.of(
+                constraints.affinityTerms().stream(),
+                constraints.affinityFields().stream(),
+                constraints.preferred().stream().map(PreferredNodes::requirements))
+            .flatMap(lists -> lists)
+            .flatMap(List::stream)
+            .toList();
+    int count =
+        constraints.nodeSelector().size()
+            + constraints.affinityTerms().size()
+            + constraints.tolerations().size()
+            + constraints.preferred().size()
+            + requirements.size();
+    int values = requirements.stream().mapToInt(each -> each.values().size()).sum();
+    if (count > MOST_REQUIREMENTS) {
+      problem(
+          "spec: it has %d labels, terms, requirements and tolerations of nodes, at most %d are allowed"
+              .formatted(count, MOST_REQUIREMENTS));
+    }
+    if (values > MOST_VALUES) {
+      problem(
+          "spec.affinity.nodeAffinity: its requirements have %d values, at most %d are allowed"
+              .formatted(values, MOST_VALUES));
+    }
   }
 
   private List<PreferredNodes> preferredNodes(JsonNode spec) {
