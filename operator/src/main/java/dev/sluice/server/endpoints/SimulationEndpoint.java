@@ -4,6 +4,7 @@ import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.MappingIterator;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import com.google.common.base.Throwables;
 import dev.sluice.api.KueueConstants;
 import dev.sluice.api.json.JsonMappers;
 import dev.sluice.forecast.feed.WorkloadSimulator;
@@ -28,7 +29,16 @@ import java.io.InputStream;
 import java.time.Duration;
 import java.time.InstantSource;
 import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
+import java.util.concurrent.ArrayBlockingQueue;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Future;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.slf4j.Logger;
@@ -58,6 +68,23 @@ public final class SimulationEndpoint extends PathEndpoint {
   private static final int BAD_REQUEST = 400;
   private static final int INVALID = 422;
   private static final int UNAVAILABLE = 503;
+
+  private static final String TOO_MANY = "too many simulations are asked for; try again";
+
+  /** How long a request may take, waiting included. */
+  private static final Duration LONGEST = PATIENCE.multipliedBy(2);
+
+  /** So many manifests may wait for the one that is looked at. */
+  private static final int MOST_WAITING = 4;
+
+  private final ThreadPoolExecutor reviewer =
+      new ThreadPoolExecutor(
+          0,
+          1,
+          1,
+          TimeUnit.MINUTES,
+          new ArrayBlockingQueue<>(MOST_WAITING),
+          Thread.ofPlatform().daemon().name("simulated-manifests").factory());
 
   private final CallerCheck callerCheck;
   private final ManifestReview manifestReview;
@@ -111,12 +138,40 @@ public final class SimulationEndpoint extends PathEndpoint {
                 "method " + request.method() + " is not allowed, use POST");
           }
           callerCheck.take(user);
-          try {
-            return simulated(request, user, path.group(1));
-          } catch (IOException e) {
-            return notReadable(e);
-          }
+          return inTurn(
+              () -> {
+                try {
+                  return simulated(request, user, path.group(1));
+                } catch (IOException e) {
+                  return notReadable(e);
+                }
+              });
         });
+  }
+
+  /**
+   * Looks at one manifest at a time, whoever asks: a tenant has as many accounts as he likes.
+   * Reading and reviewing one takes a thread that is not one of those that requests, leader
+   * election and readers share.
+   */
+  private Response inTurn(Callable<Response> question) {
+    try {
+      Future<Response> answer = reviewer.submit(question);
+      try {
+        return answer.get(LONGEST.toMillis(), TimeUnit.MILLISECONDS);
+      } finally {
+        answer.cancel(true);
+      }
+    } catch (RejectedExecutionException | TimeoutException e) {
+      return unavailable(TOO_MANY);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      return unavailable("the request was interrupted");
+    } catch (ExecutionException e) {
+      Throwable cause = Objects.requireNonNullElse(e.getCause(), e);
+      Throwables.throwIfUnchecked(cause);
+      throw new IllegalStateException(cause);
+    }
   }
 
   private static Response notReadable(IOException e) {
@@ -209,7 +264,7 @@ public final class SimulationEndpoint extends PathEndpoint {
   private Response answered(Request request, UserInfo user, ObjectNode job) {
     return switch (jobSimulator.of(
         job, () -> new WorkloadSimulator.Asker(user.getUsername(), PATIENCE))) {
-      case Answer.Busy() -> unavailable("too many simulations are asked for; try again");
+      case Answer.Busy() -> unavailable(TOO_MANY);
       case Answer.NotQueued(var why) -> invalid(why);
       case Answer.Simulated(var result, var note, var workers) -> {
         ObjectNode document =

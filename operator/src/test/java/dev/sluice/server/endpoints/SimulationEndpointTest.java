@@ -44,6 +44,10 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -65,6 +69,7 @@ class SimulationEndpointTest {
   KubernetesClient client;
 
   private final List<ObjectNode> asked = new ArrayList<>();
+  private final CountDownLatch goesOn = new CountDownLatch(1);
 
   /** Waits behind another, and would preempt two; Workloads of two namespaces are in the way. */
   private final class Simulator implements JobSimulator {
@@ -79,6 +84,10 @@ class SimulationEndpointTest {
     public Answer of(ObjectNode job, Supplier<WorkloadSimulator.Asker> asker) {
       asked.add(job);
       return switch (job.at("/metadata/name").asText()) {
+        case "slow" -> {
+          awaited(goesOn);
+          yield new Answer.NotQueued("it took long");
+        }
         case "busy" -> new Answer.Busy();
         case "alone" -> new Answer.NotQueued("it is not queued");
         case "broken" -> throw new UnsupportedOperationException("a text has no fields");
@@ -111,6 +120,14 @@ class SimulationEndpointTest {
                 new JobSimulator.Workers(
                     true, List.of("onsite", "remote"), "it would be offered to both"));
       };
+    }
+  }
+
+  private static void awaited(CountDownLatch latch) {
+    try {
+      assertThat(latch.await(30, TimeUnit.SECONDS)).isTrue();
+    } catch (InterruptedException e) {
+      throw new IllegalStateException(e);
     }
   }
 
@@ -183,6 +200,26 @@ class SimulationEndpointTest {
     assertThat(response.status()).isEqualTo(status);
     assertThat(json(response).path("message").asText()).contains(message);
     assertThat(asked).hasSizeLessThanOrEqualTo(body.contains("name: ") ? 1 : 0);
+  }
+
+  /** A tenant has as many accounts as he likes, and each asks for little. */
+  @Test
+  void oneManifestIsLookedAtAtATimeAndFewWait() throws InterruptedException {
+    SimulationEndpoint endpoint = endpoint();
+    String slow = JOB.replace("name: a", "name: slow");
+    BlockingQueue<Integer> answers = new LinkedBlockingQueue<>();
+    for (int i = 0; i < 10; i++) {
+      Thread.ofVirtual()
+          .start(
+              () -> answers.add(endpoint.answer(request("good", "POST", PATH, "", slow)).status()));
+    }
+    for (int i = 0; i < 5; i++) {
+      assertThat(answers.poll(20, TimeUnit.SECONDS)).isEqualTo(503);
+    }
+    goesOn.countDown();
+    for (int i = 0; i < 5; i++) {
+      assertThat(answers.poll(20, TimeUnit.SECONDS)).isEqualTo(422);
+    }
   }
 
   @Test
