@@ -30,6 +30,7 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.Semaphore;
 import java.util.function.BiPredicate;
 import java.util.function.Supplier;
@@ -68,13 +69,13 @@ public final class LeaderWorkerSetController extends GatedSetController<CachedLe
       return GroupPlace.setOf(pod);
     }
 
+    /** By what exists: a set says how many groups it has, and may say a million. */
     @Override
-    public List<CachedPod> members(CachedLeaderWorkerSet set, PodIndex marked) {
-      List<CachedPod> members = new ArrayList<>();
-      for (int group = 0; group < set.groups(); group++) {
-        members.addAll(marked.group(set.job().ref().namespace(), reconciler.nameOf(set, group)));
-      }
-      return members;
+    public List<CachedPod> members(
+        CachedLeaderWorkerSet set, Set<String> workloads, PodIndex marked) {
+      return workloads.stream()
+          .flatMap(name -> marked.group(set.job().ref().namespace(), name).stream())
+          .toList();
     }
 
     @Override
@@ -117,11 +118,6 @@ public final class LeaderWorkerSetController extends GatedSetController<CachedLe
       this.executor = new JobExecutor(new LeaderWorkerSets(), dependencies);
       this.ownerChainResolver = context.ownerChainResolver();
       this.podWriter = new GroupedPodWriter(dependencies, writers);
-    }
-
-    /** The name of the Workload of a group. */
-    String nameOf(CachedLeaderWorkerSet set, int group) {
-      return policy.nameOf(set, group);
     }
 
     /**
@@ -220,7 +216,7 @@ public final class LeaderWorkerSetController extends GatedSetController<CachedLe
     private Optional<Duration> pod(
         CachedLeaderWorkerSet set, CachedPod pod, GroupPlace place, String updateRevision)
         throws InterruptedException {
-      String name = nameOf(set, place.group());
+      String name = policy.nameOf(set, place.group());
       if (GroupMembership.isInAnotherGroup(name, pod)) {
         return podWriter.delete(set.job().ref(), pod.job());
       }

@@ -22,9 +22,9 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
-import java.util.TreeSet;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentSkipListSet;
 import java.util.function.BooleanSupplier;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
@@ -176,7 +176,8 @@ public class GatedSetController<S extends GatedSet> implements JobKindController
     workloadNames.compute(
         set,
         (same, known) -> {
-          Set<String> names = new TreeSet<>(known == null ? Set.of() : known);
+          // not copied: a set may have very many, and this is called for each of their changes
+          Set<String> names = known == null ? new ConcurrentSkipListSet<>() : known;
           if (exists) {
             names.add(workload);
           } else {
@@ -209,7 +210,7 @@ public class GatedSetController<S extends GatedSet> implements JobKindController
 
   private List<CachedPod> pods(ObjectKey key, S set) {
     List<CachedPod> pods = new ArrayList<>(unmarked.with(key.toString()));
-    pods.addAll(handler.members(set, marked));
+    pods.addAll(handler.members(set, workloadNames.getOrDefault(key, Set.of()), marked));
     return pods;
   }
 

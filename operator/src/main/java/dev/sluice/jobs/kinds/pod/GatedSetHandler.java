@@ -5,6 +5,7 @@ import dev.sluice.workload.record.CachedWorkload;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import java.util.function.Supplier;
 
 /**
@@ -23,8 +24,12 @@ public interface GatedSetHandler<S extends GatedSet> {
   /** The name of the set that a gated pod belongs to; empty if it belongs to none of this kind. */
   Optional<String> setOf(CachedPod pod);
 
-  /** The managed pods of a set; pods of others may be among them. */
-  List<CachedPod> members(S set, PodIndex marked);
+  /**
+   * The managed pods of a set; pods of others may be among them.
+   *
+   * @param workloads the names of the Workloads that name the set as their job
+   */
+  List<CachedPod> members(S set, Set<String> workloads, PodIndex marked);
 
   /**
    * Whether a rollout is about to replace a member of a set, and waits for it to run until then. Of

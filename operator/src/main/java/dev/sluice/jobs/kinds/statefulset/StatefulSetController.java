@@ -26,6 +26,7 @@ import dev.sluice.workload.record.CachedWorkload;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.Semaphore;
 import java.util.function.BiPredicate;
 import java.util.function.Supplier;
@@ -69,7 +70,7 @@ public final class StatefulSetController extends GatedSetController<CachedStatef
     }
 
     @Override
-    public List<CachedPod> members(CachedStatefulSet set, PodIndex marked) {
+    public List<CachedPod> members(CachedStatefulSet set, Set<String> workloads, PodIndex marked) {
       return List.copyOf(marked.controlledBy(set.job().ref().uid()));
     }
 
