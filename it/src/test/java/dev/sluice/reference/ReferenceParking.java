@@ -282,7 +282,7 @@ final class ReferenceParking {
         .forEach(
             entry -> {
               entry.returned = entry.waits() && !entry.aside && world.reservations.any();
-              if (entry.returned && world.reservations.heldBack(entry, tree)) {
+              if (isHeldAgain(entry, tree)) {
                 entry.aside = true;
                 entry.returned = false;
               }
@@ -310,6 +310,17 @@ final class ReferenceParking {
       }
     }
     forgetThePassed();
+  }
+
+  /**
+   * Whether the next cycle holds one for a reservation again that a release brought back in line,
+   * so that it blocks nobody (docs/reservations.md#who-is-looked-at-again).
+   */
+  boolean isHeldAgain(ReferenceEntry entry, ReferenceTree tree) {
+    return entry.returned
+        && entry.waits()
+        && world.reservations.any()
+        && world.reservations.heldBack(entry, tree);
   }
 
   private void letWalkAgain(String queue) {

@@ -157,8 +157,7 @@ final class ReferenceQuestions {
       // one that a budget held for its flavors comes back in the cycle that admits it
       boolean before = !decided.aside || ReferenceQueues.AGE.compare(entry, decided) < 0;
       if (before
-          && world.namespaceMatches(entry)
-          && !world.isHeldAgain(entry)
+          && staysInLine(entry)
           && (strict || entry.equivalenceClass().equals(decided.equivalenceClass()))) {
         result.add(entry.id);
       }
@@ -167,6 +166,13 @@ final class ReferenceQuestions {
       return result;
     }
     throw new AssertionError(id + " doesn't wait in " + clusterQueue);
+  }
+
+  /** Whether one in line is still there when the next cycle looks at anybody. */
+  private boolean staysInLine(ReferenceEntry entry) {
+    return world.namespaceMatches(entry)
+        && !world.isHeldAgain(entry)
+        && !parking.isHeldAgain(entry, tree());
   }
 
   private boolean fitsNow(ReferenceEntry entry, ClusterQueueSpec queue) {
@@ -233,7 +239,7 @@ final class ReferenceQuestions {
       }
       boolean strict = queue.strategy() == QueueingStrategy.STRICT_FIFO;
       boolean fits = fitsNow(entry, queue) && (strict || !parking.competed(entry, clusterQueue));
-      if ((strict && world.namespaceMatches(entry) && !world.isHeldAgain(entry)) || fits) {
+      if ((strict && staysInLine(entry)) || fits) {
         result.add(entry.id);
       }
     }
