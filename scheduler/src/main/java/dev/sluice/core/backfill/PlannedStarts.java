@@ -170,7 +170,9 @@ public final class PlannedStarts {
     if (!plans.isEmpty()) {
       boundsBefore.putIfAbsent(uid, before == null ? RunBound.UNKNOWN : before);
     }
-    ends.values().forEach(each -> each.boundChanged(uid));
+    if (!ends.isEmpty()) {
+      ends.values().forEach(each -> each.boundChanged(uid));
+    }
   }
 
   private static boolean isLonger(Optional<Duration> before, Optional<Duration> after) {
@@ -185,7 +187,9 @@ public final class PlannedStarts {
   /** Forgets a Workload that was deleted or has finished. */
   public void forget(String uid) {
     bounds.remove(uid);
-    boundsBefore.remove(uid);
+    if (!boundsBefore.isEmpty()) {
+      boundsBefore.remove(uid);
+    }
   }
 
   /** Records that anything happened that any plan may depend on. */
@@ -364,7 +368,7 @@ public final class PlannedStarts {
   /** Records that a Workload got quota. */
   public void started(String clusterQueue, WorkloadId id, boolean asHead, Instant now) {
     QueuePlans known = plans.get(clusterQueue);
-    if (known == null) {
+    if (known == null || known.starts().isEmpty()) {
       return;
     }
     List<PlannedStart> left = new ArrayList<>();

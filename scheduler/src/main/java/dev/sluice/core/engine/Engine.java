@@ -350,9 +350,10 @@ public final class Engine {
     }
     plannedStarts.changedElsewhere();
     if (entry != null) {
-      planChanges(entry.localQueue.clusterQueue());
+      String clusterQueue = entry.localQueue.clusterQueue();
+      planChanges(clusterQueue);
       Reservation reservation = entry.reservation;
-      if (reservation != null) {
+      if (reservation != null && !reservation.clusterQueue().equals(clusterQueue)) {
         planChanges(reservation.clusterQueue());
       }
     }

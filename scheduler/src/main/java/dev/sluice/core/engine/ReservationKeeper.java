@@ -128,9 +128,11 @@ final class ReservationKeeper implements BudgetCheck, Reservations.Lookup {
   }
 
   private static Set<String> uids(List<PreemptionTarget> targets) {
-    return targets.stream()
-        .map(target -> target.quotaHolder().id().uid())
-        .collect(Collectors.toUnmodifiableSet());
+    return targets.isEmpty()
+        ? Set.of()
+        : targets.stream()
+            .map(target -> target.quotaHolder().id().uid())
+            .collect(Collectors.toUnmodifiableSet());
   }
 
   @Override

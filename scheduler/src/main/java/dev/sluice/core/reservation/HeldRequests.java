@@ -33,26 +33,51 @@ final class HeldRequests implements HeldBack {
   /** What a pod set would get at least of one flavor of a resource group. */
   private static final class Option {
     private final String flavor;
-    private final List<PairAmount> usage;
+    private final PairAmount[] usage;
 
-    private Option(String flavor, List<PairAmount> usage) {
+    private Option(String flavor, PairAmount[] usage) {
       this.flavor = flavor;
       this.usage = usage;
     }
   }
 
-  /** The choices that each member of a class has to make: one option of each. */
-  private static final class Choices {
+  /**
+   * The choices that each member of a class has to make that is of one LocalQueue: one option of
+   * each.
+   */
+  private static final class Choices implements Request {
+    private final LocalQueueId localQueue;
+    private final long priority;
     private final Option[][] all;
 
-    /** In which look who asked last, of which LocalQueue, and what was told. */
+    /** The same for another LocalQueue; null if there is none. */
+    private final @Nullable Choices next;
+
+    /** What is kept near them, and of which of that they are users. */
+    private List<ReservedCapacity> near = List.of();
+
+    private boolean[] users = {};
+
+    /** In which look somebody asked last, and what was told. */
     private long look;
 
-    private @Nullable LocalQueueId localQueue;
     private long heldFrom;
 
-    private Choices(Option[][] all) {
+    private Choices(QueuedWorkload workload, Option[][] all, @Nullable Choices next) {
+      this.localQueue = workload.localQueue();
+      this.priority = workload.equivalenceClass().priority();
       this.all = all;
+      this.next = next;
+    }
+
+    private void isNear(List<ReservedCapacity> kept, ClusterQueueCache queue) {
+      if (near != kept) {
+        near = kept;
+        users = new boolean[kept.size()];
+        for (int i = 0; i < users.length; i++) {
+          users[i] = Reservations.isUser(localQueue, priority, queue, kept.get(i));
+        }
+      }
     }
   }
 
@@ -79,11 +104,14 @@ final class HeldRequests implements HeldBack {
    * Something that is kept, which one of a queue may be in the way of: runs that last longer than
    * until then disturb.
    *
+   * @param number where it stands in what is kept near the queue
    * @param moment the queue of which it is kept, at that time; null if it is kept of flavors
    * @param takenFrom the pairs that are kept of that queue
    */
   private record Block(
       ReservedCapacity reserved,
+      int number,
+      Occurrence occurrence,
       long at,
       @Nullable QueueMoment moment,
       List<TakenFrom> takenFrom) {}
@@ -102,8 +130,8 @@ final class HeldRequests implements HeldBack {
   private int takenOutPair;
 
   /**
-   * The choices of classes, without what is kept of them: as long as nobody declares anything else
-   * and the quota trees stay as they are.
+   * The choices of classes, without what is kept of them: as long as the quota trees stay as they
+   * are.
    */
   static final class Known {
     private static final int MOST = 100_000;
@@ -146,10 +174,10 @@ final class HeldRequests implements HeldBack {
 
   private List<Block> findBlocks(ClusterQueueCache queue) {
     List<Block> found = new ArrayList<>();
-    for (ReservedCapacity each : reservations.near(queue.node().root())) {
-      for (Occurrence occurrence : each.occurrences()) {
-        long at = reservations.from(occurrence);
-        Block block = at == Reservations.NEVER ? null : blockOf(queue, each, at);
+    List<ReservedCapacity> near = reservations.near(queue.node().root());
+    for (int i = 0; i < near.size(); i++) {
+      for (Occurrence occurrence : near.get(i).occurrences()) {
+        Block block = blockOf(queue, near.get(i), i, occurrence);
         if (block != null) {
           found.add(block);
         }
@@ -158,10 +186,17 @@ final class HeldRequests implements HeldBack {
     return found;
   }
 
-  private @Nullable Block blockOf(ClusterQueueCache queue, ReservedCapacity reserved, long at) {
+  private @Nullable Block blockOf(
+      ClusterQueueCache queue, ReservedCapacity reserved, int number, Occurrence occurrence) {
+    long at = reservations.from(occurrence);
+    if (at == Reservations.NEVER) {
+      return null;
+    }
     return switch (reserved.scope()) {
       case Scope.OfFlavors _ ->
-          leaves(queue, queue, at) ? null : new Block(reserved, at, null, List.of());
+          leaves(queue, queue, at)
+              ? null
+              : new Block(reserved, number, occurrence, at, null, List.of());
       case Scope.OfQueue(var name, var shares) -> {
         ClusterQueueCache keptQueue = lookup.queue(name);
         if (keptQueue == null || leaves(keptQueue, queue, at)) {
@@ -177,7 +212,9 @@ final class HeldRequests implements HeldBack {
                     moment.needed(pair, other -> other != reserved, moment.mayTakeBack(queue))));
           }
         }
-        yield takenFrom.isEmpty() ? null : new Block(reserved, at, moment, takenFrom);
+        yield takenFrom.isEmpty()
+            ? null
+            : new Block(reserved, number, occurrence, at, moment, takenFrom);
       }
       // Whether it gets places on these nodes is known only when it is placed.
       case Scope.OfNodes _ -> null;
@@ -190,10 +227,10 @@ final class HeldRequests implements HeldBack {
   }
 
   @Override
-  public long[] longest(ClusterQueueCache queue, List<QueuedWorkload> workloads) {
-    long[] longest = new long[workloads.size()];
+  public long[] longest(ClusterQueueCache queue, List<Request> requests) {
+    long[] longest = new long[requests.size()];
     for (int i = 0; i < longest.length; i++) {
-      long from = heldFrom(queue, workloads.get(i));
+      long from = heldFrom(queue, (Choices) requests.get(i));
       longest[i] =
           from == Reservations.NEVER || from == Long.MIN_VALUE
               ? from
@@ -205,35 +242,42 @@ final class HeldRequests implements HeldBack {
 
   @Override
   public boolean isHeldBack(ClusterQueueCache queue, QueuedWorkload workload) {
-    long from = heldFrom(queue, workload);
+    long from = heldFrom(queue, choicesOf(queue, workload));
     giveBack();
     return from != Reservations.NEVER && from < reservations.end(workload);
   }
 
+  @Override
+  public Request request(ClusterQueueCache queue, QueuedWorkload workload) {
+    return choicesOf(queue, workload);
+  }
+
   private Choices choicesOf(ClusterQueueCache queue, QueuedWorkload workload) {
     EquivalenceClass equivalenceClass = workload.equivalenceClass();
-    Choices choices = known.choices.get(equivalenceClass);
+    Choices first = known.choices.get(equivalenceClass);
+    Choices choices = first;
+    while (choices != null && !choices.localQueue.equals(workload.localQueue())) {
+      choices = choices.next;
+    }
     if (choices == null) {
-      choices = new Choices(choices(equivalenceClass, queue));
+      Option[][] all = first == null ? choices(equivalenceClass, queue) : first.all;
+      choices = new Choices(workload, all, first);
       known.choices.put(equivalenceClass, choices);
     }
     return choices;
   }
 
-  /**
-   * The latest end of a run that isn't in the way; {@link Reservations#NEVER} if none is. Members
-   * of a LocalQueue are users of the same.
-   */
-  private long heldFrom(ClusterQueueCache queue, QueuedWorkload workload) {
-    Choices choices = choicesOf(queue, workload);
-    if (choices.look != look || !workload.localQueue().equals(choices.localQueue)) {
+  /** The latest end of a run that isn't in the way; {@link Reservations#NEVER} if none is. */
+  private long heldFrom(ClusterQueueCache queue, Choices choices) {
+    if (choices.look != look) {
       choices.look = look;
-      choices.localQueue = workload.localQueue();
+      choices.isNear(reservations.near(queue.node().root()), queue);
+      List<Block> ofQueue = blocksOf(queue);
       long first = Reservations.NEVER;
       for (Option[] choice : choices.all) {
         long last = Long.MIN_VALUE;
         for (Option option : choice) {
-          last = Math.max(last, blockedFrom(queue, option, workload));
+          last = Math.max(last, blockedFrom(queue, option, choices, ofQueue));
         }
         first = Math.min(first, last);
       }
@@ -243,12 +287,12 @@ final class HeldRequests implements HeldBack {
   }
 
   /** When the first thing begins that is kept of it; {@link Reservations#NEVER} if nothing is. */
-  private long blockedFrom(ClusterQueueCache queue, Option option, QueuedWorkload workload) {
+  private long blockedFrom(
+      ClusterQueueCache queue, Option option, Choices choices, List<Block> ofQueue) {
     long from = Reservations.NEVER;
-    for (Block block : blocksOf(queue)) {
-      if (block.at < from
-          && !Reservations.isUser(workload, queue, block.reserved)
-          && blocks(queue, option, block)) {
+    for (int i = 0; i < ofQueue.size(); i++) {
+      Block block = ofQueue.get(i);
+      if (block.at < from && !choices.users[block.number] && blocks(queue, option, block)) {
         from = block.at;
       }
     }
@@ -259,7 +303,7 @@ final class HeldRequests implements HeldBack {
   public Explanation explanation(ClusterQueueCache queue, QueuedWorkload workload) {
     Block block = Objects.requireNonNull(blockOf(queue, workload));
     giveBack();
-    return reservations.held(block.reserved, block.at, reservations.end(workload));
+    return reservations.held(block.reserved, block.occurrence, reservations.end(workload));
   }
 
   /** What is in the way of a choice of which no option is left; null if each has one. */
@@ -297,7 +341,7 @@ final class HeldRequests implements HeldBack {
   private Option[][] choices(EquivalenceClass equivalenceClass, ClusterQueueCache queue) {
     List<Option[]> all = new ArrayList<>();
     // A slice is charged for what it has more than the slice before it.
-    if (equivalenceClass.shape().slice().isPresent() || !reservations.isNear(queue.node().root())) {
+    if (equivalenceClass.shape().slice().isPresent()) {
       return new Option[0][];
     }
     for (PodSetRequest podSet : equivalenceClass.shape().podSets()) {
@@ -317,9 +361,9 @@ final class HeldRequests implements HeldBack {
                               ResourceAmounts.multiply(each, count)));
                     }
                   });
-          choice.add(new Option(flavor.flavor(), usage));
+          choice.add(new Option(flavor.flavor(), usage.toArray(PairAmount[]::new)));
         }
-        if (choice.stream().noneMatch(option -> option.usage.isEmpty())) {
+        if (choice.stream().noneMatch(option -> option.usage.length == 0)) {
           all.add(choice.toArray(Option[]::new));
         }
       }
@@ -333,8 +377,7 @@ final class HeldRequests implements HeldBack {
       return block.reserved.scope() instanceof Scope.OfFlavors(var flavors)
           && flavors.contains(option.flavor);
     }
-    for (int i = 0; i < option.usage.size(); i++) {
-      PairAmount each = option.usage.get(i);
+    for (PairAmount each : option.usage) {
       for (int j = 0; j < block.takenFrom.size(); j++) {
         TakenFrom takenFrom = block.takenFrom.get(j);
         if (takenFrom.pair == each.pair() && takes(queue, each, moment, takenFrom)) {

@@ -3,6 +3,7 @@ package dev.sluice.core.reservation;
 import dev.sluice.core.model.Explanation;
 import dev.sluice.core.model.FlavorResource;
 import dev.sluice.core.model.Instants;
+import dev.sluice.core.model.LocalQueueId;
 import dev.sluice.core.model.PendingReason;
 import dev.sluice.core.model.PreemptionProtection;
 import dev.sluice.core.model.ResourceAmounts;
@@ -125,6 +126,10 @@ public final class Reservations {
   private final Map<ReservedCapacity, Map<Occurrence, String>> texts = new IdentityHashMap<>();
 
   private List<ReservedCapacity> all = List.of();
+
+  /** Whether any of it is lent. */
+  private boolean anyLent;
+
   private Instant now = Instant.EPOCH;
   private Instant next = Instant.MAX;
   private boolean released;
@@ -165,11 +170,16 @@ public final class Reservations {
     texts.clear();
   }
 
+  private void keep(List<ReservedCapacity> declared) {
+    all = List.copyOf(declared);
+    anyLent = all.stream().anyMatch(ReservedCapacity::lend);
+    forget();
+  }
+
   /** Replaces everything that is kept. */
   public void declare(List<ReservedCapacity> declared) {
     if (!all.equals(declared)) {
-      all = List.copyOf(declared);
-      forget();
+      keep(declared);
       released = true;
       findNext();
     }
@@ -177,8 +187,7 @@ public final class Reservations {
 
   /** Takes over what another engine exported. */
   public void restore(List<ReservedCapacity> declared, boolean wereReleased, Instant at) {
-    all = List.copyOf(declared);
-    forget();
+    keep(declared);
     released = wereReleased;
     now = at;
     findNext();
@@ -196,7 +205,15 @@ public final class Reservations {
 
   /** What may concern Workloads of the tree with this root. */
   List<ReservedCapacity> near(QuotaNode rootNode) {
-    return all.isEmpty() ? all : byTree.computeIfAbsent(rootNode, this::in);
+    if (all.isEmpty()) {
+      return all;
+    }
+    List<ReservedCapacity> known = byTree.get(rootNode);
+    if (known == null) {
+      known = in(rootNode);
+      byTree.put(rootNode, known);
+    }
+    return known;
   }
 
   private List<ReservedCapacity> in(QuotaNode rootNode) {
@@ -221,8 +238,8 @@ public final class Reservations {
       return false;
     }
     long end = end(workload);
-    for (ReservedCapacity each : near) {
-      if (!isUser(workload, queue, each) && overlaps(each, end)) {
+    for (int i = 0; i < near.size(); i++) {
+      if (overlaps(near.get(i), end) && !isUser(workload, queue, near.get(i))) {
         return true;
       }
     }
@@ -334,7 +351,7 @@ public final class Reservations {
 
   /** Records that a Workload left its queue, or came to it: what is lent may be more. */
   public void demandChanged() {
-    released |= all.stream().anyMatch(ReservedCapacity::lend);
+    released |= anyLent;
   }
 
   /** Records that a Workload has quota of a queue. */
@@ -366,6 +383,12 @@ public final class Reservations {
   /** Records that the cycle admits a head. */
   public void admitted(QueuedWorkload workload, ClusterQueueCache queue, List<PairAmount> usage) {
     if (isNear(queue.node().root())) {
+      int[] pairs = new int[usage.size()];
+      long[] amounts = new long[pairs.length];
+      for (int i = 0; i < pairs.length; i++) {
+        pairs[i] = usage.get(i).pair();
+        amounts[i] = usage.get(i).amount();
+      }
       QueueMoment.Run run =
           new QueueMoment.Run(
               queue,
@@ -375,8 +398,8 @@ public final class Reservations {
                   workload.equivalenceClass().priority(),
                   workload.queuedAt(),
                   now,
-                  usage.stream().mapToInt(PairAmount::pair).toArray(),
-                  usage.stream().mapToLong(PairAmount::amount).toArray(),
+                  pairs,
+                  amounts,
                   false,
                   workload.evictable(),
                   workload.equivalenceClass().shape().guaranteed(),
@@ -594,9 +617,15 @@ public final class Reservations {
 
   static boolean isUser(
       QueuedWorkload workload, ClusterQueueCache queue, ReservedCapacity reserved) {
+    return isUser(workload.localQueue(), workload.equivalenceClass().priority(), queue, reserved);
+  }
+
+  /** Whether Workloads of a LocalQueue with a priority are users of what is kept. */
+  static boolean isUser(
+      LocalQueueId localQueue, long priority, ClusterQueueCache queue, ReservedCapacity reserved) {
     return reserved.scope() instanceof Scope.OfQueue ofQueue
         && ofQueue.clusterQueue().equals(queue.name())
-        && reserved.users().include(workload.localQueue(), workload.equivalenceClass().priority());
+        && reserved.users().include(localQueue, priority);
   }
 
   /**
@@ -822,13 +851,8 @@ public final class Reservations {
     return false;
   }
 
-  /** Why one is held that would be in the way of what is kept at a time. */
-  Explanation held(ReservedCapacity reserved, long at, long end) {
-    Occurrence occurrence = reserved.at(Instants.ofMicros(at)).orElseThrow();
-    return held(reserved, occurrence, end);
-  }
-
-  private Explanation held(ReservedCapacity reserved, Occurrence occurrence, long end) {
+  /** Why one is held that would be in the way of what is kept, and may run until a time. */
+  Explanation held(ReservedCapacity reserved, Occurrence occurrence, long end) {
     String run =
         end == NEVER
             ? "; nothing limits how long this workload runs (maximumExecutionTimeSeconds)"

@@ -154,6 +154,11 @@ final class Nominator {
   private NominatedWorkload besideReservations(
       QueuedWorkload head, ClusterQueueCache queue, Supplier<NominatedWorkload> nomination) {
     NominatedWorkload first = onOpenNodes(head, queue, nomination);
+    if (head.equivalenceClass().demand(queue).fixed() != null) {
+      // Without its only flavor it gets nothing: whether that is kept is asked when it is
+      // processed.
+      return first;
+    }
     NominatedWorkload found = first;
     Map<String, Flavor> before = open;
     boolean more = found.succeeds();

@@ -221,6 +221,27 @@ final class ClusterQueueInadmissibleIndex {
     return true;
   }
 
+  /**
+   * Whether a class waits for nothing but amounts that it misses, and none of them is available.
+   */
+  boolean lacksStill(EquivalenceClass equivalenceClass, long event) {
+    Requirement requirement = requirements.get(equivalenceClass);
+    if (requirement == null
+        || requirement.competing
+        || requirement.preempts
+        || requirement.shortages.isEmpty()) {
+      return false;
+    }
+    if (requirement.event < event) {
+      for (EquivalenceClass.Shortage shortage : requirement.shortages) {
+        if (shortage.amount() <= available(shortage.pair())) {
+          return false;
+        }
+      }
+    }
+    return true;
+  }
+
   /** What is available to the queue, see {@link QuotaNode#available}; reads few objects. */
   long available(int pair) {
     QuotaNode source = pair < sources.length ? sources[pair] : null;

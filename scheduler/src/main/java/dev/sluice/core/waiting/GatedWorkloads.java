@@ -19,6 +19,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.function.BiConsumer;
+import java.util.function.BiPredicate;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -56,6 +57,7 @@ final class GatedWorkloads {
 
   /** Held members of a class that are of one LocalQueue: reservations treat them alike. */
   private static final class Group {
+    private final Tree tree;
     private final EquivalenceClass equivalenceClass;
 
     /** Whether they may return later, because only a reservation holds them. */
@@ -79,23 +81,50 @@ final class GatedWorkloads {
     /** None of those before it could start; null if none could at all. */
     private @Nullable Gated first;
 
-    private Group(EquivalenceClass equivalenceClass, boolean onlyReserved) {
+    /** The last release of the tree that it knows of. */
+    private long asOf;
+
+    /** What they ask for; null until somebody holds any back. */
+    private HeldBack.@Nullable Request request;
+
+    private Group(Tree tree, EquivalenceClass equivalenceClass, boolean onlyReserved) {
+      this.tree = tree;
       this.equivalenceClass = equivalenceClass;
       this.onlyReserved = onlyReserved;
+      this.asOf = tree.numberOfReleases;
     }
 
-    private void released() {
-      if (!since.isEmpty()) {
-        List<Gated> sorted = new ArrayList<>(since);
-        since.clear();
-        sorted.sort(Gated.BY_AGE);
-        Gated last = null;
-        for (Gated each : sorted) {
-          last = insert(each, last);
-        }
+    private void insertSince() {
+      List<Gated> sorted = new ArrayList<>(since);
+      since.clear();
+      sorted.sort(Gated.BY_AGE);
+      Gated last = null;
+      for (Gated each : sorted) {
+        last = insert(each, last);
       }
-      mayStart = Long.MAX_VALUE;
-      first = oldestGated;
+    }
+
+    /** After a release all may start, until a look finds otherwise. */
+    private void update() {
+      if (asOf != tree.numberOfReleases) {
+        asOf = tree.numberOfReleases;
+        mayStart = Long.MAX_VALUE;
+        first = oldestGated;
+      }
+    }
+
+    private boolean mayStart(Gated gated) {
+      update();
+      return gated.longest <= mayStart && !gated.since;
+    }
+
+    private HeldBack.Request request(HeldBack heldBack, ClusterQueueCache queue, Gated any) {
+      HeldBack.Request known = request;
+      if (known == null) {
+        known = heldBack.request(queue, any.workload);
+        request = known;
+      }
+      return known;
     }
 
     /** Inserts one that is younger than {@code last}, and returns it. */
@@ -122,6 +151,7 @@ final class GatedWorkloads {
     }
 
     private void limit(long longest) {
+      update();
       mayStart = Math.min(mayStart, longest);
     }
 
@@ -131,6 +161,7 @@ final class GatedWorkloads {
 
     /** The oldest one that could start so far. */
     private @Nullable Gated first() {
+      update();
       Gated next = mayStart < shortest ? null : first;
       while (next != null && next.longest > mayStart) {
         // Those before it can't start either until the next release.
@@ -144,8 +175,10 @@ final class GatedWorkloads {
     }
 
     private void drop(Gated gated) {
+      update();
       if (gated.since) {
         since.remove(gated);
+        tree.anyEmpty |= isEmpty();
         return;
       }
       Gated olderGated = gated.olderGated;
@@ -163,6 +196,7 @@ final class GatedWorkloads {
       }
       if (oldestGated == null) {
         shortest = Long.MAX_VALUE;
+        tree.anyEmpty |= since.isEmpty();
       }
     }
   }
@@ -177,8 +211,14 @@ final class GatedWorkloads {
 
     private final Map<ClusterQueueCache, Map<GroupKey, Group>> queues = new TreeMap<>(BY_NAME);
 
-    /** Whether any is held since the last release. */
-    private boolean anySince;
+    /** Groups of which any is held since the last release. */
+    private final Set<Group> withSince = new LinkedHashSet<>();
+
+    /** Counts releases, as far as they change who may start. */
+    private long numberOfReleases;
+
+    /** Whether a group may be empty. */
+    private boolean anyEmpty;
 
     /** Whether quota was released since the last look. */
     private boolean released;
@@ -188,6 +228,7 @@ final class GatedWorkloads {
 
   private final WaitingWorkloads.CycleContext context;
   private final Consumer<ClusterQueueCache> activation;
+  private final BiPredicate<ClusterQueueCache, EquivalenceClass> lacksStill;
   private final Map<QuotaNode, Tree> trees = new HashMap<>();
   private final Map<QueuedWorkload, Place> places = new HashMap<>();
 
@@ -211,10 +252,15 @@ final class GatedWorkloads {
    *
    * @param context what those that return depend on
    * @param activation activates a queue whose head may have changed
+   * @param lacksStill whether the next cycle can't find that an inadmissible class fits
    */
-  GatedWorkloads(WaitingWorkloads.CycleContext context, Consumer<ClusterQueueCache> activation) {
+  GatedWorkloads(
+      WaitingWorkloads.CycleContext context,
+      Consumer<ClusterQueueCache> activation,
+      BiPredicate<ClusterQueueCache, EquivalenceClass> lacksStill) {
     this.context = context;
     this.activation = activation;
+    this.lacksStill = lacksStill;
   }
 
   /**
@@ -237,8 +283,7 @@ final class GatedWorkloads {
     places.forEach(
         (workload, place) -> {
           Group group = groupOf(place);
-          boolean starts =
-              group != null && place.gated.longest <= group.mayStart && !place.gated.since;
+          boolean starts = group != null && group.mayStart(place.gated);
           if (starts == mayStart && names.isQueued(workload)) {
             exported.add(new WaitingExport.GatedExport(place.queue.name(), workload.id().uid()));
           }
@@ -301,12 +346,13 @@ final class GatedWorkloads {
     GroupKey key = new GroupKey(workload.equivalenceClass(), workload.localQueue(), onlyReserved);
     Gated gated = new Gated(workload, context.longest(workload));
     Tree tree = trees.computeIfAbsent(queue.node().root(), any -> new Tree());
-    tree.queues
-        .computeIfAbsent(queue, any -> new LinkedHashMap<>())
-        .computeIfAbsent(key, any -> new Group(workload.equivalenceClass(), onlyReserved))
-        .since
-        .add(gated);
-    tree.anySince = true;
+    Group group =
+        tree.queues
+            .computeIfAbsent(queue, any -> new LinkedHashMap<>())
+            .computeIfAbsent(
+                key, any -> new Group(tree, workload.equivalenceClass(), onlyReserved));
+    group.since.add(gated);
+    tree.withSince.add(group);
     places.put(workload, new Place(queue, key, gated));
   }
 
@@ -335,20 +381,73 @@ final class GatedWorkloads {
       return;
     }
     if (!tree.released) {
-      returnAll(tree);
+      if (!open.add(rootNode)) {
+        returnAll(tree);
+      }
       tree.released = true;
       releases++;
-      open.add(rootNode);
-    } else if (!tree.anySince) {
+    } else if (tree.withSince.isEmpty()) {
       return;
     }
-    tree.anySince = false;
-    tree.queues.values().forEach(groups -> groups.values().forEach(Group::released));
+    tree.numberOfReleases++;
+    tree.withSince.forEach(Group::insertSince);
+    tree.withSince.clear();
   }
 
   /** Whether quota was released in any tree since the last look. */
   boolean hasReleases() {
     return releases > 0;
+  }
+
+  /**
+   * Records that a Workload leaves its class, or is held; to be called before it does. If it is the
+   * last one of an inadmissible class that isn't held, another one returns that could start at the
+   * last look: what the class lacks is still known then.
+   */
+  void leavesClass(QueuedWorkload workload) {
+    if (!open.isEmpty() && isLastOfInadmissible(workload)) {
+      for (QuotaNode rootNode : open) {
+        Tree tree = trees.get(rootNode);
+        if (tree != null && !tree.released) {
+          tree.queues.forEach(
+              (queue, groups) -> {
+                if (queue.pending() == workload.equivalenceClass().queue()) {
+                  returnOne(queue, groups.values(), workload, Optional.empty());
+                }
+              });
+        }
+      }
+    }
+  }
+
+  private static boolean isLastOfInadmissible(QueuedWorkload workload) {
+    EquivalenceClass equivalenceClass = workload.equivalenceClass();
+    return equivalenceClass.explanation() != null
+        && equivalenceClass.size() == 1
+        && equivalenceClass.head() == workload;
+  }
+
+  /** Returns one of the class of a Workload that could start so far, and may start now. */
+  private void returnOne(
+      ClusterQueueCache queue,
+      Collection<Group> groups,
+      QueuedWorkload workload,
+      Optional<HeldBack> heldBack) {
+    for (Group group : groups) {
+      if (group.equivalenceClass != workload.equivalenceClass()) {
+        continue;
+      }
+      Gated first = firstHeld(queue, group);
+      if (first != null && heldBack.isPresent()) {
+        HeldBack.Request request = group.request(heldBack.get(), queue, first);
+        group.limit(heldBack.get().longest(queue, List.of(request))[0]);
+        first = firstHeld(queue, group);
+      }
+      if (first != null) {
+        returns(queue, group, first, true);
+        return;
+      }
+    }
   }
 
   /** Records that a Workload is the head of a cycle, or leaves its queue. */
@@ -374,18 +473,20 @@ final class GatedWorkloads {
     returned.entrySet().removeIf(each -> each.getValue().pending().isHeld(each.getKey()));
     for (QuotaNode rootNode : open) {
       Tree tree = trees.get(rootNode);
-      if (tree != null) {
+      if (tree != null && tree.anyEmpty) {
+        tree.anyEmpty = false;
         tree.queues.values().forEach(groups -> groups.values().removeIf(Group::isEmpty));
       }
     }
     Set<QuotaNode> roots = new LinkedHashSet<>(open);
     returned.values().forEach(queue -> roots.add(queue.node().root()));
     Optional<HeldBack> heldBack = context.heldBack(roots);
-    returned
-        .entrySet()
-        .removeIf(
-            each ->
-                heldBack.isEmpty() || holdsAgain(each.getValue(), each.getKey(), heldBack.get()));
+    if (heldBack.isEmpty()) {
+      returned.clear();
+    } else if (!returned.isEmpty()) {
+      new LinkedHashMap<>(returned)
+          .forEach((each, queue) -> holdAgain(queue, each, heldBack.get()));
+    }
     Iterator<QuotaNode> openRoots = open.iterator();
     while (openRoots.hasNext()) {
       QuotaNode rootNode = openRoots.next();
@@ -413,13 +514,19 @@ final class GatedWorkloads {
     places.remove(gated.workload);
   }
 
-  private boolean holdsAgain(ClusterQueueCache queue, QueuedWorkload workload, HeldBack heldBack) {
+  private void holdAgain(ClusterQueueCache queue, QueuedWorkload workload, HeldBack heldBack) {
     if (!heldBack.isHeldBack(queue, workload)) {
-      return false;
+      return;
     }
-    queue.pending().hold(workload, heldBack.explanation(queue, workload));
+    returned.remove(workload);
+    Explanation explanation = heldBack.explanation(queue, workload);
+    if (isLastOfInadmissible(workload)
+        && trees.get(queue.node().root()) instanceof Tree tree
+        && !tree.released) {
+      returnOne(queue, groupsOf(queue), workload, Optional.of(heldBack));
+    }
+    queue.pending().hold(workload, explanation);
     add(queue, workload);
-    return true;
   }
 
   /** Looks at a tree; returns whether some of it may start that are still held. */
@@ -431,16 +538,16 @@ final class GatedWorkloads {
       ClusterQueueCache queue = each.getKey();
       boolean firstOnly = mayReturnLater && isInPlainOrder(queue);
       List<Group> some = new ArrayList<>();
-      List<QueuedWorkload> firsts = new ArrayList<>();
+      List<HeldBack.Request> requests = new ArrayList<>();
       for (Group group : each.getValue().values()) {
         Gated first = firstHeld(queue, group);
         if (first != null) {
           some.add(group);
-          firsts.add(first.workload);
+          heldBack.ifPresent(found -> requests.add(group.request(found, queue, first)));
         }
       }
       if (heldBack.isPresent() && !some.isEmpty()) {
-        long[] longest = heldBack.get().longest(queue, firsts);
+        long[] longest = heldBack.get().longest(queue, requests);
         for (int i = 0; i < longest.length; i++) {
           some.get(i).limit(longest[i]);
         }
@@ -481,22 +588,37 @@ final class GatedWorkloads {
   }
 
   /**
+   * Returns the first of a group to its inadmissible class, if it is its first one then, and if the
+   * next cycle may evaluate that; returns whether that was the last of the group that may start.
+   */
+  private boolean returnToInadmissible(ClusterQueueCache queue, Group group, Gated first) {
+    if (lacksStill.test(queue, group.equivalenceClass)
+        || !queue.pending().isBefore(first.workload, group.equivalenceClass.head())) {
+      return false;
+    }
+    returns(queue, group, first, true);
+    return firstHeld(queue, group) == null;
+  }
+
+  /**
    * Returns the first in queue order that may start, unless another Workload comes before it;
    * returns whether more may start.
    */
   private boolean returnFirst(ClusterQueueCache queue, Collection<Group> groups) {
+    boolean lacking = false;
     while (true) {
       Group firstGroup = null;
       Gated first = null;
-      boolean more = false;
+      boolean more = lacking;
       for (Group group : groups) {
         Gated each = firstHeld(queue, group);
         if (each == null) {
           continue;
         }
         if (group.equivalenceClass.explanation() != null) {
-          // They don't wait in line, but for what their class lacks.
-          returnAll(queue, group, true);
+          // They don't wait in line, but for what their class lacks: its first one is looked at.
+          lacking |= !returnToInadmissible(queue, group, each);
+          more |= lacking;
           continue;
         }
         more |= first != null;
@@ -506,7 +628,7 @@ final class GatedWorkloads {
         }
       }
       if (first == null || firstGroup == null) {
-        return false;
+        return lacking;
       }
       QueuedWorkload head = queue.pending().head();
       if (head != null && !queue.pending().isBefore(first.workload, head)) {
@@ -527,24 +649,13 @@ final class GatedWorkloads {
     if (isLeft(queue)) {
       QueuedWorkload head = queue.pending().head();
       for (Group group : groupsOf(queue)) {
-        Gated first = firstHeld(queue, group);
+        Gated first = group.equivalenceClass.explanation() == null ? firstHeld(queue, group) : null;
         if (first != null && (head == null || queue.pending().isBefore(first.workload, head))) {
           return true;
         }
       }
     }
     return false;
-  }
-
-  /** Returns those of a class that could start at the last look: none of them fits. */
-  void lacksQuota(ClusterQueueCache queue, EquivalenceClass equivalenceClass) {
-    if (isLeft(queue)) {
-      for (Group group : groupsOf(queue)) {
-        if (group.equivalenceClass == equivalenceClass) {
-          returnAll(queue, group, true);
-        }
-      }
-    }
   }
 
   /** Whether some of its tree may be left that could start at the last look. */

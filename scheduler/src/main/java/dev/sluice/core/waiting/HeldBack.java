@@ -12,10 +12,19 @@ import java.util.List;
 public interface HeldBack {
 
   /**
-   * How long a member of the class and the LocalQueue of each of these Workloads may run if it can
-   * start, in microseconds; {@link Long#MAX_VALUE} if that doesn't matter.
+   * What the members of a class ask for that are of one LocalQueue; the same as long as the quota
+   * trees have the same shapes.
    */
-  long[] longest(ClusterQueueCache queue, List<QueuedWorkload> workloads);
+  interface Request {}
+
+  /** What a Workload asks for, and all members of its class that are of its LocalQueue. */
+  Request request(ClusterQueueCache queue, QueuedWorkload workload);
+
+  /**
+   * How long a Workload with each of these requests may run if it can start, in microseconds;
+   * {@link Long#MAX_VALUE} if that doesn't matter.
+   */
+  long[] longest(ClusterQueueCache queue, List<Request> requests);
 
   /** Whether a Workload can't start. */
   boolean isHeldBack(ClusterQueueCache queue, QueuedWorkload workload);

@@ -448,6 +448,21 @@ final class InadmissibleIndex {
     return tree == null || index == null ? List.of() : index.helped(tree.events);
   }
 
+  /**
+   * Whether an inadmissible class is certainly none of the next {@link #candidates}, because what
+   * it lacks isn't free. A class that may be looked at for another reason isn't told apart from one
+   * that may fit.
+   */
+  boolean lacksStill(ClusterQueueCache queue, EquivalenceClass equivalenceClass) {
+    Tree tree = trees.get(queue.node().root());
+    ClusterQueueInadmissibleIndex index = tree == null ? null : tree.queues.get(queue);
+    return tree != null
+        && index != null
+        && queue.pending().skipped() != equivalenceClass
+        && queue.spec().rules().cheapest().isEmpty()
+        && index.lacksStill(equivalenceClass, tree.events);
+  }
+
   /** Whether quota was released after which a class may still fit. */
   boolean hasReleases() {
     return !treesWithEvents.isEmpty();

@@ -109,11 +109,12 @@ public final class WaitingWorkloads {
       CycleContext context) {
     this.repeatedPreemptions = new RepeatedPreemptions(repeatLimit);
     this.context = context;
-    this.gatedWorkloads = new GatedWorkloads(context, this::activateReturned);
-    this.activeQueues = new ActiveQueues(gatedWorkloads::comesFirst);
     this.inadmissibleIndex =
         new InadmissibleIndex(
             upperBounds, forecastOrder.map(this::afterRepeatedPreemptors), !blockAdmission);
+    this.gatedWorkloads =
+        new GatedWorkloads(context, this::activateReturned, inadmissibleIndex::lacksStill);
+    this.activeQueues = new ActiveQueues(gatedWorkloads::comesFirst);
     this.podsReadyGate = new PodsReadyGate(blockAdmission);
   }
 
@@ -204,6 +205,7 @@ public final class WaitingWorkloads {
   public void forget(QueuedWorkload item) {
     attemptPauses.forget(item);
     gatedWorkloads.notReturned(item);
+    gatedWorkloads.leavesClass(item);
   }
 
   /**
@@ -569,6 +571,7 @@ public final class WaitingWorkloads {
   }
 
   private void hold(ClusterQueueCache queue, QueuedWorkload item, Explanation explanation) {
+    gatedWorkloads.leavesClass(item);
     queue.pending().hold(item, explanation);
     activeQueues.add(queue);
   }
@@ -578,7 +581,6 @@ public final class WaitingWorkloads {
     if (queue.queueing().headBlocks()) {
       activeQueues.block(queue, item, waiting);
     } else {
-      gatedWorkloads.lacksQuota(queue, item.equivalenceClass());
       queue
           .pending()
           .markInadmissible(item.equivalenceClass(), waiting.explanation(), waiting.shortages());
