@@ -33,11 +33,11 @@ final class HeldRequests implements HeldBack {
   /** What a pod set would get at least of one flavor of a resource group. */
   private static final class Option {
     private final String flavor;
-    private final PairAmount[] usage;
+    private final PairAmount[] pairAmounts;
 
-    private Option(String flavor, PairAmount[] usage) {
+    private Option(String flavor, PairAmount[] pairAmounts) {
       this.flavor = flavor;
-      this.usage = usage;
+      this.pairAmounts = pairAmounts;
     }
   }
 
@@ -363,7 +363,7 @@ final class HeldRequests implements HeldBack {
                   });
           choice.add(new Option(flavor.flavor(), usage.toArray(PairAmount[]::new)));
         }
-        if (choice.stream().noneMatch(option -> option.usage.length == 0)) {
+        if (choice.stream().noneMatch(option -> option.pairAmounts.length == 0)) {
           all.add(choice.toArray(Option[]::new));
         }
       }
@@ -377,7 +377,7 @@ final class HeldRequests implements HeldBack {
       return block.reserved.scope() instanceof Scope.OfFlavors(var flavors)
           && flavors.contains(option.flavor);
     }
-    for (PairAmount each : option.usage) {
+    for (PairAmount each : option.pairAmounts) {
       for (int j = 0; j < block.takenFrom.size(); j++) {
         TakenFrom takenFrom = block.takenFrom.get(j);
         if (takenFrom.pair == each.pair() && takes(queue, each, moment, takenFrom)) {

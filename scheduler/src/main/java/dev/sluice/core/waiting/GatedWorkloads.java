@@ -118,10 +118,10 @@ final class GatedWorkloads {
       return gated.longest <= mayStart && !gated.since;
     }
 
-    private HeldBack.Request request(HeldBack heldBack, ClusterQueueCache queue, Gated any) {
+    private HeldBack.Request request(HeldBack heldBack, ClusterQueueCache queue, Gated gated) {
       HeldBack.Request known = request;
       if (known == null) {
-        known = heldBack.request(queue, any.workload);
+        known = heldBack.request(queue, gated.workload);
         request = known;
       }
       return known;
