@@ -918,10 +918,7 @@ class DeviceCountingTest {
     }
     DeviceCharge charge = charge(given(requests).slice(SLICES), ONE, PLAIN);
     assertThat(charge.amounts().get("gpus")).isBetween(1L, requests.length - 1L);
-    assertThat(charge.unresolved())
-        .first()
-        .asString()
-        .contains("the selectors cost too much");
+    assertThat(charge.unresolved()).first().asString().contains("the selectors cost too much");
   }
 
   /** What is told of changes depends on it: drivers write their slices again without a change. */
