@@ -106,7 +106,7 @@ class CycleMetricsTest {
     world.submit("large", "one", 10);
     assertThat(world.admitted()).containsExactly("large");
     for (String name : List.of("worker", "Replica")) {
-      world.submit(name, "one", new RequestShape(List.of(pods(name, 4, 0))), 0);
+      world.submit(name, "one", new RequestShape(List.of(pods(name, 4, 4))), 0);
     }
     assertThat(world.admitted()).isEmpty();
 
