@@ -7,13 +7,14 @@ import dev.sluice.core.quota.QuotaNode;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.function.IntToLongFunction;
 import java.util.function.LongPredicate;
 
 /**
- * How much of each pair a queue has for itself over time: of the {@linkplain #ofAlone quota that it
- * alone can use}, which nobody can reclaim, what is left by its own holders and by those of other
- * queues to which it lends, each until the bound of its run. What is planned is taken out of it.
- * Valid until a reservation changes.
+ * How much of each pair a queue has for itself over time: of quota that nobody can reclaim, its
+ * nominal quota or {@linkplain #ofAlone all that it alone can use}, what is left by its own holders
+ * and by those of other queues to which it lends, each until the bound of its run. What is planned
+ * is taken out of it. Valid until a reservation changes.
  */
 public final class QuotaProfile {
 
@@ -30,24 +31,25 @@ public final class QuotaProfile {
   /** Until when those have their quota that have gone on beyond their bounds. */
   private final long beyondUntil;
 
-  /** What the queue alone can use of each of its pairs, in their order. */
-  private final long[] ofAlone;
+  /** The quota that counts of each of the queue's pairs, in their order. */
+  private final long[] quota;
 
   private final List<Planned> planned = new ArrayList<>();
 
   /**
    * The profile of a queue.
    *
+   * @param quota the quota that counts of a pair: it must be one that nobody can reclaim
    * @param runEnds when the runs of its tree end
    * @param now the time at which the profile begins, in microseconds since the epoch
    */
-  public QuotaProfile(ClusterQueueCache queue, RunEnds runEnds, long now) {
+  public QuotaProfile(ClusterQueueCache queue, IntToLongFunction quota, RunEnds runEnds, long now) {
     this.queue = queue;
     this.rootNode = queue.node().root();
     this.runEnds = runEnds;
     this.now = now;
     this.beyondUntil = now + PlannedStarts.OVERHEAD.toSeconds() * 1_000_000;
-    this.ofAlone = Arrays.stream(queue.pairs()).mapToLong(pair -> ofAlone(queue, pair)).toArray();
+    this.quota = Arrays.stream(queue.pairs()).mapToLong(quota).toArray();
   }
 
   /**
@@ -211,7 +213,7 @@ public final class QuotaProfile {
 
   private long own(int pair, long time) {
     return ResourceAmounts.subtract(
-        ofAlone[Arrays.binarySearch(queue.pairs(), pair)],
+        quota[Arrays.binarySearch(queue.pairs(), pair)],
         runEnds.usage(queue.node(), pair, moment(time)));
   }
 

@@ -163,7 +163,11 @@ final class BackfillPass {
     long micros = Instants.micros(now);
     QuotaNode rootNode = queue.node().root();
     QuotaProfile profile =
-        new QuotaProfile(queue, specRegistry.ends(plannedStarts, rules.unknown(), queue), micros);
+        new QuotaProfile(
+            queue,
+            pair -> QuotaProfile.ofAlone(queue, pair),
+            specRegistry.ends(plannedStarts, rules.unknown(), queue),
+            micros);
     QueuePlanner planner =
         new QueuePlanner(
             queue,

@@ -10,8 +10,10 @@ import java.time.Instant;
 import org.jspecify.annotations.Nullable;
 
 /**
- * When quota is expected to be free, by the bounds of runs (docs/backfill.md#bounds). A run that
- * goes on beyond its bound is expected to end soon, again and again. Valid for one cycle.
+ * When nominal quota is expected to be free, by the bounds of runs (docs/backfill.md#bounds). A
+ * Cohort's quota doesn't count: a queue that prefers not to borrow may leave that quota free
+ * (docs/prices.md#waiting-for-a-cheaper-flavor). A run that goes on beyond its bound is expected to
+ * end soon, again and again. Valid for one cycle.
  */
 final class ExpectedStarts implements FlavorCosts.Starts {
 
@@ -36,7 +38,10 @@ final class ExpectedStarts implements FlavorCosts.Starts {
     if (known == null || queueOfProfile != queue) {
       known =
           new QuotaProfile(
-              queue, specRegistry.ends(plannedStarts, UnknownRunTime.USE_LEARNED, queue), now);
+              queue,
+              queue.node()::nominal,
+              specRegistry.ends(plannedStarts, UnknownRunTime.USE_LEARNED, queue),
+              now);
       profile = known;
       queueOfProfile = queue;
     }

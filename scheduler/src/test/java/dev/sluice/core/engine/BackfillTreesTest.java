@@ -313,7 +313,8 @@ class BackfillTreesTest {
         for (int i = 0; i < pairs.length; i++) {
           amounts[i] = random.nextInt(8) * 1_000L;
         }
-        assertThat(new QuotaProfile(queue, ends, now).firstTime(pairs, amounts))
+        assertThat(
+                new QuotaProfile(queue, queue.node()::nominal, ends, now).firstTime(pairs, amounts))
             .as("%s at %d", name, second)
             .isEqualTo(firstTime(queue, amounts, starts, new BackfillRules(1, unknown), now));
       }

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.tuple;
 
 import dev.sluice.core.model.BackfillRules.RunBound;
+import dev.sluice.core.model.ClusterQueueSpec;
 import dev.sluice.core.model.ClusterQueueSpec.FlavorFungibility;
 import dev.sluice.core.model.ClusterQueueSpec.PreemptionPolicies;
 import dev.sluice.core.model.ClusterQueueSpec.QueueingStrategy;
@@ -27,6 +28,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
@@ -62,9 +64,13 @@ class FlavorsByCostTest {
   }
 
   private void waiting(Duration delay, FlavorQuotas... quotas) {
+    waiting("", delay, quotas);
+  }
+
+  private void waiting(String cohort, Duration delay, FlavorQuotas... quotas) {
     scheduler.queue(
         "q",
-        "",
+        cohort,
         QueueingStrategy.BEST_EFFORT_FIFO,
         QueueRules.DEFAULT.withCheapest(Optional.of(new CheapestFirst(Optional.of(delay)))),
         quotas);
@@ -342,6 +348,55 @@ class FlavorsByCostTest {
     cycles();
     bounded("next", 4, Duration.ofHours(1), Optional.empty());
     assertThat(flavorOf("next")).isEqualTo("safe");
+  }
+
+  /** Why nobody waits for quota that is only borrowed: a queue may leave such quota free. */
+  @Test
+  void aQueueThatPrefersNotToBorrowTakesTheDearerFlavor() {
+    twoFlavors();
+    scheduler.cohort("co", "", SchedulerFixture.quota("spot", 3));
+    scheduler.queue(
+        "q",
+        "co",
+        QueueingStrategy.BEST_EFFORT_FIFO,
+        PreemptionPolicies.NEVER,
+        new FlavorFungibility(true, true, false),
+        SchedulerFixture.quota("safe", 8),
+        SchedulerFixture.quota("spot", 2));
+    ClusterQueueSpec listed =
+        Objects.requireNonNull(scheduler.engine.registry().cacheOf("q")).spec();
+    scheduler.engine.apply(
+        new SchedulerEvent.ClusterQueueChanged(
+            listed.with(
+                listed.strategy(),
+                listed
+                    .rules()
+                    .withCheapest(
+                        Optional.of(new CheapestFirst(Optional.of(Duration.ofHours(2))))))));
+    bounded("within", 2, Duration.ofHours(1), Optional.empty());
+    assertThat(flavorOf("within")).isEqualTo("spot");
+    bounded("borrows", 3, Duration.ofHours(1), Optional.empty());
+    assertThat(flavorOf("borrows")).isEqualTo("safe");
+  }
+
+  /** The queue only borrows that quota, also where no other queue of the tree can take any. */
+  @Test
+  void nobodyWaitsForACheaperFlavorInTheQuotaOfACohort() {
+    twoFlavors();
+    scheduler.cohort("co", "", SchedulerFixture.quota("spot", 3));
+    waiting(
+        "co",
+        Duration.ofHours(2),
+        SchedulerFixture.quota("safe", 8),
+        SchedulerFixture.quota("spot", 2));
+    bounded("runs", 4, Duration.ofHours(1), Optional.empty());
+    assertThat(flavorOf("runs")).isEqualTo("spot");
+    bounded("larger", 3, Duration.ofHours(1), Optional.empty());
+    assertThat(flavorOf("larger")).isEqualTo("safe");
+    bounded("within", 2, Duration.ofHours(1), Optional.empty());
+    assertThat(flavorOf("within")).isEqualTo("none");
+    scheduler.finish("runs");
+    assertThat(flavorOf("within")).isEqualTo("spot");
   }
 
   @Test

@@ -38,8 +38,8 @@ public final class FlavorCosts {
     long NEVER = Long.MAX_VALUE;
 
     /**
-     * When a queue is expected to have amounts of pairs for itself, in microseconds since the
-     * epoch; {@link #NEVER} if nobody knows.
+     * When a queue is expected to have amounts of pairs within its nominal quota, in microseconds
+     * since the epoch; {@link #NEVER} if nobody knows.
      */
     long expected(ClusterQueueCache queue, int[] pairs, long[] amounts);
   }
