@@ -563,10 +563,21 @@ final class ReferenceEngine {
     backfill.begin();
   }
 
+  /** Holds those again that came back and may not start any more, whoever is looked at. */
+  private void holdAgain() {
+    if (deciding()) {
+      parking.holdAgain(world.tree());
+    }
+  }
+
   /** One cycle: what was decided, in order. */
   List<Decided> cycle() {
-    looked = false;
     begin();
+    return decide();
+  }
+
+  private List<Decided> decide() {
+    looked = false;
     if (!deciding) {
       return List.of();
     }
@@ -609,6 +620,7 @@ final class ReferenceEngine {
    */
   List<Decided> cycle(Predicate<String> reason) {
     begin();
+    holdAgain();
     ReferenceTree tree = world.tree();
     Set<String> passedOver =
         world.queues.keySet().stream()
@@ -622,7 +634,7 @@ final class ReferenceEngine {
                 .filter(queue -> isStrict(queue) || tree.tree(queue).stream().noneMatch(reason))
                 .flatMap(queue -> world.waitingIn(queue).stream()));
     long cycleBefore = cycles;
-    List<Decided> decided = cycle();
+    List<Decided> decided = decide();
     searches.forEach(ReferenceEntry::search);
     // A search of the cycle before is one still: this one would have found the same.
     searches.keySet().stream()
@@ -685,6 +697,7 @@ final class ReferenceEngine {
    */
   List<Decided> idleCycles(int rounds) {
     begin();
+    holdAgain();
     Map<ReferenceEntry, ReferenceEntry.Search> searches =
         searches(world.workloads.values().stream());
     Set<String> seen = new HashSet<>();

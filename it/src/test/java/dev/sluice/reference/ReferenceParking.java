@@ -277,16 +277,7 @@ final class ReferenceParking {
           .forEach(affected::add);
     }
     released.clear();
-    world.workloads.values().stream()
-        .filter(entry -> entry.returned)
-        .forEach(
-            entry -> {
-              entry.returned = entry.waits() && !entry.aside && world.reservations.any();
-              if (isHeldAgain(entry, tree)) {
-                entry.aside = true;
-                entry.returned = false;
-              }
-            });
+    holdAgain(tree);
     world.workloads.values().stream()
         .filter(entry -> entry.waits() && entry.aside && !world.mustStayAside(entry))
         .filter(entry -> world.queueOf(entry).filter(affected::contains).isPresent())
@@ -310,6 +301,23 @@ final class ReferenceParking {
       }
     }
     forgetThePassed();
+  }
+
+  /**
+   * Holds those again that a release brought back in line, and that may not start any more: before
+   * each cycle, whether it finds anybody to look at or not.
+   */
+  void holdAgain(ReferenceTree tree) {
+    world.workloads.values().stream()
+        .filter(entry -> entry.returned)
+        .forEach(
+            entry -> {
+              entry.returned = entry.waits() && !entry.aside && world.reservations.any();
+              if (isHeldAgain(entry, tree)) {
+                entry.aside = true;
+                entry.returned = false;
+              }
+            });
   }
 
   /**
