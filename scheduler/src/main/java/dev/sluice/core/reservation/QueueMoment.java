@@ -466,23 +466,42 @@ final class QueueMoment {
   private long demand(ReservedCapacity reserved, String resource, long most) {
     long demand = 0;
     int asked = 0;
+    Set<String> admitted = admittedUids();
     ActiveInOrder active = keptQueue.pending().activeInOrder();
     while (demand < most && active.hasNext() && asked++ < MOST_USERS) {
-      demand = ResourceAmounts.add(demand, demand(reserved, resource, active.next()));
+      demand = ResourceAmounts.add(demand, demand(reserved, resource, active.next(), admitted));
     }
     for (EquivalenceClass each : keptQueue.pending().inadmissibleClasses()) {
       for (QueuedWorkload member : each.members()) {
         if (demand < most && asked++ < 2 * MOST_USERS) {
-          demand = ResourceAmounts.add(demand, demand(reserved, resource, member));
+          demand = ResourceAmounts.add(demand, demand(reserved, resource, member, admitted));
         }
       }
     }
     return demand;
   }
 
-  private long demand(ReservedCapacity reserved, String resource, QueuedWorkload workload) {
+  /** UIDs of the heads of the queue that the cycle has admitted: they leave it after the cycle. */
+  private Set<String> admittedUids() {
+    Set<String> uids = new HashSet<>();
+    for (Run run : admissions) {
+      if (run.queue() == keptQueue) {
+        uids.add(run.holder().id().uid());
+      }
+    }
+    return uids;
+  }
+
+  /**
+   * What a Workload asks for of a resource; nothing if it isn't a user, or if it has its quota.
+   *
+   * @param admitted UIDs of the Workloads that have their quota
+   */
+  private long demand(
+      ReservedCapacity reserved, String resource, QueuedWorkload workload, Set<String> admitted) {
     long demand = 0;
-    if (Reservations.isUser(workload, keptQueue, reserved)) {
+    if (Reservations.isUser(workload, keptQueue, reserved)
+        && !admitted.contains(workload.id().uid())) {
       for (PodSetRequest podSet : workload.equivalenceClass().shape().podSets()) {
         long each = Objects.requireNonNullElse(podSet.perPod().get(resource), 0L);
         demand = ResourceAmounts.add(demand, ResourceAmounts.multiply(each, podSet.count()));

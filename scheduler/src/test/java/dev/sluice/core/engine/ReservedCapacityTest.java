@@ -9,8 +9,10 @@ import dev.sluice.core.model.ClusterQueueSpec.PreemptionPolicies;
 import dev.sluice.core.model.ClusterQueueSpec.PreemptionPolicies.ReclaimWithinCohort;
 import dev.sluice.core.model.ClusterQueueSpec.PreemptionPolicies.WithinClusterQueue;
 import dev.sluice.core.model.ClusterQueueSpec.QueueingStrategy;
+import dev.sluice.core.model.ClusterQueueSpec.StopPolicy;
 import dev.sluice.core.model.Explanation;
 import dev.sluice.core.model.LocalQueueId;
+import dev.sluice.core.model.LocalQueueSpec;
 import dev.sluice.core.model.PreemptionRules;
 import dev.sluice.core.model.QueueRules;
 import dev.sluice.core.model.QuotaRules;
@@ -450,6 +452,55 @@ class ReservedCapacityTest {
     assertThat(overstays()).isEmpty();
     world.submit("user", "q", SchedulerFixture.shape(5), 7);
     assertThat(overstays()).containsExactly("two");
+  }
+
+  @Test
+  void aUserWhoStartsWaitsNoLongerSoThatTheRestIsLentInTheSameCycle() {
+    world.queue("q", "c", PREEMPTING, SchedulerFixture.quota("f", 10));
+    world.queue("b", "c", SchedulerFixture.quota("f", 0));
+    keep(reserved(8, true, from(0, 120)));
+    world.submit("user", "q", SchedulerFixture.shape(5), 7);
+    world.submit("borrows", "b", 5);
+
+    world.engine.cycle();
+
+    assertThat(world.admission("user").clusterQueue()).isEqualTo("q");
+    assertThat(world.admission("borrows").clusterQueue()).isEqualTo("b");
+  }
+
+  @Test
+  void whenTheLastInLineOfAClassLeavesAHeldOneOfItLacksWhatTheClassLacks() {
+    world.queue("q", "", SchedulerFixture.quota("f", 10));
+    LocalQueueId users = new LocalQueueId("ns", "users");
+    world.tell(
+        new SchedulerEvent.LocalQueueChanged(new LocalQueueSpec(users, "q", StopPolicy.NONE)));
+    keep(
+        new ReservedCapacity(
+            "r",
+            new Scope.OfQueue("q", List.of(new Share("f", "cpu", 4))),
+            new Users(Set.of(users), Set.of()),
+            false,
+            List.of(from(60, 120))));
+    bounded("short", 30);
+    world.submit("three", "q", 3);
+    world.submit("one", "q", 1);
+    assertThat(world.admitted()).containsExactlyInAnyOrder("three", "one");
+    world.submit("held", "q", 3);
+    world.submit("short", "q", 5);
+    world.submit("user", "users", 3);
+    assertThat(world.admitted()).containsExactly("short");
+    assertThat(detail("held")).startsWith("CapacityReserved");
+    assertThat(detail("user")).doesNotStartWith("CapacityReserved").isNotEmpty();
+
+    world.finish("one");
+    assertThat(world.admitted()).as("2 are free, and 4 beside 3 at the start").isEmpty();
+    String lacks = detail("user");
+    world.finish("user");
+    assertThat(world.engine.cycle()).as("the class lacks 3 still").isFalse();
+    assertThat(detail("held")).isEqualTo(lacks);
+
+    world.finish("short");
+    assertThat(world.admitted()).containsExactly("held");
   }
 
   @Test
