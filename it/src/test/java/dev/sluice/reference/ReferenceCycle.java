@@ -358,6 +358,23 @@ final class ReferenceCycle {
             && queue.fungibility().scanProgress() == ScanProgress.PRESERVED);
   }
 
+  /**
+   * What a Workload gets in one cycle after another, from where its search through the flavors
+   * stands, if it is skipped in each of them; until it comes to a flavor again.
+   */
+  List<ReferenceNominated> walk(ReferenceEntry entry, ClusterQueueSpec queue) {
+    List<ReferenceNominated> walk = new ArrayList<>();
+    Set<Map<ReferenceAssigner.Progress, Integer>> seen = new HashSet<>();
+    Map<ReferenceAssigner.Progress, Integer> resume =
+        keeps(entry, queue) ? entry.progress : Map.of();
+    while (seen.add(resume)) {
+      ReferenceNominated next = nominator.consider(entry, queue, planned, resume, Map.of());
+      walk.add(next);
+      resume = next.result().untriedFlavorsLeft() ? next.result().progress() : Map.of();
+    }
+    return walk;
+  }
+
   private boolean atLocalLimit(ReferenceEntry entry) {
     return world.atLocalLimit(entry);
   }

@@ -682,6 +682,11 @@ final class ReferenceEngine {
     return looked;
   }
 
+  /** What a Workload gets in the next cycles if each skips it, as {@link ReferenceCycle#walk}. */
+  List<ReferenceNominated> walk(ReferenceEntry entry, ClusterQueueSpec queue) {
+    return new ReferenceCycle(world, parking, generations, rules, cycles + 1).walk(entry, queue);
+  }
+
   /** Whether decisions are made. */
   boolean deciding() {
     return deciding && !turnedAway;

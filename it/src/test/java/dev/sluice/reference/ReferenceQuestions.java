@@ -46,7 +46,9 @@ final class ReferenceQuestions {
    * Those that were parked because their pod sets compete don't count: when others take quota, a
    * pod set may be driven to another flavor, so that suddenly all fit; nobody looks until the next
    * flush. Nor do those that only fit without what heads of StrictFIFO queues keep free: they stay
-   * in line, and those behind them wait, too.
+   * in line, and those behind them wait, too. Nor do those that were skipped, and only fit in
+   * flavors to which their pod sets don't come at the same time: each pod set goes on with its own
+   * next flavor (docs/scheduling-semantics.md#flavor-assignment).
    */
   List<WorkloadId> wouldFit() {
     ReferenceTree tree = tree();
@@ -58,7 +60,10 @@ final class ReferenceQuestions {
       }
       for (ReferenceEntry entry : world.waitingIn(queue.name())) {
         boolean fits = fitsNow(entry, queue) && !parking.competed(entry, queue.name());
-        boolean fitsBeside = fits && fitsBeside(waiting, entry, queue);
+        boolean fitsBeside =
+            fits
+                && fitsBeside(waiting, considered(entry, queue))
+                && engine.walk(entry, queue).stream().anyMatch(each -> fitsBeside(waiting, each));
         if (fitsBeside) {
           result.add(entry.id);
         }
@@ -93,9 +98,7 @@ final class ReferenceQuestions {
   }
 
   /** Whether it fits although the cycle keeps quota free for those that it decides on before. */
-  private boolean fitsBeside(
-      List<ReferenceNominated> waiting, ReferenceEntry entry, ClusterQueueSpec queue) {
-    ReferenceNominated nominated = considered(entry, queue);
+  private boolean fitsBeside(List<ReferenceNominated> waiting, ReferenceNominated nominated) {
     ReferenceTree tree = tree().copy();
     for (ReferenceNominated head : waiting) {
       if (ReferenceCycle.order(world).compare(head, nominated) < 0) {
