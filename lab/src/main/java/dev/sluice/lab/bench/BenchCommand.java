@@ -170,7 +170,7 @@ public final class BenchCommand implements Callable<Integer> {
         chosen.idealSeconds(),
         chosen.secondsOnTwoCores());
     err.flush();
-    String run = "bench-" + Long.toString(System.currentTimeMillis(), 36);
+    String run = BenchmarkTarget.newRun();
     try (Installation installation = installation(run, chosen)) {
       measure(chosen, installation, run, ratios, out, err);
       return 0;

@@ -12,6 +12,11 @@ record BenchmarkTarget(String run, String version) {
 
   static final String GROUP = "kueue.x-k8s.io";
 
+  /** A name for a run that begins now, distinct from those of runs before it. */
+  static String newRun() {
+    return "bench-" + Long.toString(System.currentTimeMillis(), 36);
+  }
+
   String namespace() {
     return run;
   }

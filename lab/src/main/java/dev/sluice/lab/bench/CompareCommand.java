@@ -158,20 +158,19 @@ public final class CompareCommand implements Callable<Integer> {
   }
 
   private List<Scenario> chosen() {
-    for (Map.Entry<String, Integer> least :
-        Map.of("--rounds", rounds, "--timeout", timeoutSeconds, "--idle", idleSeconds + 1)
-            .entrySet()) {
-      if (least.getValue() < 1) {
-        boolean idle = least.getKey().equals("--idle");
-        throw wrong(
-            "%s is %d, must be %d or more"
-                .formatted(least.getKey(), idle ? idleSeconds : least.getValue(), idle ? 0 : 1));
-      }
-    }
+    atLeast("--idle", idleSeconds, 0);
+    atLeast("--rounds", rounds, 1);
+    atLeast("--timeout", timeoutSeconds, 1);
     try {
       return scenarios.stream().map(ScenarioReader::find).toList();
     } catch (BenchException e) {
       throw wrong(String.valueOf(e.getMessage()));
+    }
+  }
+
+  private void atLeast(String option, int value, int least) {
+    if (value < least) {
+      throw wrong("%s is %d, must be %d or more".formatted(option, value, least));
     }
   }
 
@@ -219,7 +218,7 @@ public final class CompareCommand implements Callable<Integer> {
 
   private void idle(String side, Start start, ComparedFigures compared)
       throws InterruptedException {
-    try (Installation installation = start.with(runName(), false)) {
+    try (Installation installation = start.with(BenchmarkTarget.newRun(), false)) {
       long pid = installation.operatorPid();
       rest(installation, idleSeconds / 2.0);
       Duration before = ProcessReading.of(pid).cpu();
@@ -245,7 +244,7 @@ public final class CompareCommand implements Callable<Integer> {
   }
 
   private void run(String side, Start start, Scenario scenario, ComparedFigures compared) {
-    String run = runName();
+    String run = BenchmarkTarget.newRun();
     boolean podsRun = scenario.form() == Scenario.Form.JOB;
     try (Installation installation = start.with(run, podsRun);
         MemoryPeak memory = new MemoryPeak(installation.operatorPid())) {
@@ -254,10 +253,6 @@ public final class CompareCommand implements Callable<Integer> {
               .run("", run);
       compared.add(scenario.name(), side, figures, memory.peak());
     }
-  }
-
-  private static String runName() {
-    return "bench-" + Long.toString(System.currentTimeMillis(), 36);
   }
 
   /** The greatest memory that a process was seen with, twice a second. */

@@ -52,7 +52,7 @@ record ProcessReading(Duration cpu, long peakResidentKiB) {
             .orElseThrow(
                 () ->
                     new BenchException("process %d: there is none, or not to see".formatted(pid)));
-    return new ProcessReading(cpu, kiB(status(pid), PEAK));
+    return new ProcessReading(cpu, parsePeak(status(pid)));
   }
 
   private static String status(long pid) {

@@ -66,7 +66,7 @@ public final class StartCommand implements Callable<Integer> {
           spec.commandLine(), "--lease is " + leaseSeconds + ", must be 6 or more");
     }
     PrintWriter err = spec.commandLine().getErr();
-    String name = "bench-" + Long.toString(System.currentTimeMillis(), 36);
+    String name = BenchmarkTarget.newRun();
     try (StartBenchmark benchmark =
         new StartBenchmark(
             name,
