@@ -30,7 +30,6 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
-import java.util.function.BiFunction;
 
 /**
  * A control plane of its own, and a process that is known by its command alone: the operator of
@@ -40,7 +39,7 @@ import java.util.function.BiFunction;
  */
 record CommandInstallation(
     ControlPlane controlPlane, ManagedProcess process, OwnFiles files, boolean decides)
-    implements Installation {
+    implements Installation.Started {
 
   private static final String DEFINITION = "/dev/sluice/crds/kueue.x-k8s.io_workloads.yaml";
 
@@ -61,7 +60,7 @@ record CommandInstallation(
 
   /** Starts a control plane with Workloads, without webhooks, and a {@link Floor}. */
   static CommandInstallation floor(String name, Binaries binaries) {
-    return start(
+    return Installation.Started.start(
         name,
         binaries,
         (controlPlane, files) -> {
@@ -86,7 +85,7 @@ record CommandInstallation(
    *     isn't ready within five minutes; with the end of its log
    */
   static CommandInstallation other(String name, Binaries binaries, boolean podsRun, Other other) {
-    return start(
+    return Installation.Started.start(
         name,
         binaries,
         (controlPlane, files) -> {
@@ -111,21 +110,6 @@ record CommandInstallation(
           }
           return installation;
         });
-  }
-
-  private static CommandInstallation start(
-      String name,
-      Binaries binaries,
-      BiFunction<ControlPlane, OwnFiles, CommandInstallation> processIn) {
-    OwnFiles files = OwnFiles.make();
-    ControlPlane controlPlane = files.controlPlane(name, binaries);
-    try {
-      return processIn.apply(controlPlane, files);
-    } catch (RuntimeException e) {
-      controlPlane.close();
-      files.close();
-      throw e;
-    }
   }
 
   private static void apply(Path kubeconfig, List<Path> manifests) {
@@ -195,33 +179,13 @@ record CommandInstallation(
   }
 
   @Override
-  public Path kubeconfig() {
-    return controlPlane.kubeconfig();
-  }
-
-  @Override
   public long operatorPid() {
     return process.pid();
   }
 
   @Override
   public CompletableFuture<String> ended() {
-    return process
-        .onEnd()
-        .thenApply(
-            ended ->
-                "%s ended; the end of %s:%n%s"
-                    .formatted(ended.name(), ended.log(), Poller.tail(ended.log())));
-  }
-
-  @Override
-  public boolean passing() {
-    return true;
-  }
-
-  @Override
-  public Optional<AuditLog> audit() {
-    return Optional.of(files.audit());
+    return process.onEndTold();
   }
 
   @Override

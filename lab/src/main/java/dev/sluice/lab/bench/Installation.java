@@ -10,6 +10,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.BiFunction;
 
 /** The measured installation: a cluster and its operator. */
 interface Installation extends AutoCloseable {
@@ -67,6 +68,48 @@ interface Installation extends AutoCloseable {
     }
   }
 
+  /** An installation with a control plane of its own, both of which closing removes. */
+  interface Started extends Installation {
+
+    /** Its control plane. */
+    ControlPlane controlPlane();
+
+    /** What it needs besides. */
+    OwnFiles files();
+
+    /**
+     * Starts a control plane, and what {@code installing} starts in it; if that fails, nothing is
+     * left.
+     */
+    static <T> T start(
+        String name, Binaries binaries, BiFunction<ControlPlane, OwnFiles, T> installing) {
+      OwnFiles files = OwnFiles.make();
+      ControlPlane controlPlane = files.controlPlane(name, binaries);
+      try {
+        return installing.apply(controlPlane, files);
+      } catch (RuntimeException e) {
+        controlPlane.close();
+        files.close();
+        throw e;
+      }
+    }
+
+    @Override
+    default Path kubeconfig() {
+      return controlPlane().kubeconfig();
+    }
+
+    @Override
+    default boolean passing() {
+      return true;
+    }
+
+    @Override
+    default Optional<AuditLog> audit() {
+      return Optional.of(files().audit());
+    }
+  }
+
   /**
    * How the operator of a benchmark is started.
    *
@@ -81,7 +124,7 @@ interface Installation extends AutoCloseable {
    * of an installed one.
    */
   record Own(ControlPlane controlPlane, OperatorProcess operator, OwnFiles files)
-      implements Installation {
+      implements Started {
 
     /**
      * Starts both and returns when the operator is ready.
@@ -90,33 +133,25 @@ interface Installation extends AutoCloseable {
      *     only the API server and its store take part
      */
     static Own start(String name, Binaries binaries, boolean podsRun, OperatorOptions options) {
-      OwnFiles files = OwnFiles.make();
-      ControlPlane controlPlane = files.controlPlane(name, binaries);
-      try {
-        OperatorAccount.create(controlPlane.kubeconfig(), files.operatorKubeconfig());
-        OperatorProcess operator =
-            OperatorProcess.start(
-                "operator",
-                files.operatorKubeconfig(),
-                OperatorSettings.onFreePorts(new Random()).with(options.fields()),
-                controlPlane.logs(),
-                options.arguments(),
-                options.jvm());
-        operator.awaitReady();
-        if (!podsRun) {
-          OwnFiles.PROGRAMS_FOR_PODS.forEach(controlPlane::crash);
-        }
-        return new Own(controlPlane, operator, files);
-      } catch (RuntimeException e) {
-        controlPlane.close();
-        files.close();
-        throw e;
-      }
-    }
-
-    @Override
-    public Path kubeconfig() {
-      return controlPlane.kubeconfig();
+      return Started.start(
+          name,
+          binaries,
+          (controlPlane, files) -> {
+            OperatorAccount.create(controlPlane.kubeconfig(), files.operatorKubeconfig());
+            OperatorProcess operator =
+                OperatorProcess.start(
+                    "operator",
+                    files.operatorKubeconfig(),
+                    OperatorSettings.onFreePorts(new Random()).with(options.fields()),
+                    controlPlane.logs(),
+                    options.arguments(),
+                    options.jvm());
+            operator.awaitReady();
+            if (!podsRun) {
+              OwnFiles.PROGRAMS_FOR_PODS.forEach(controlPlane::crash);
+            }
+            return new Own(controlPlane, operator, files);
+          });
     }
 
     @Override
@@ -127,16 +162,6 @@ interface Installation extends AutoCloseable {
     @Override
     public CompletableFuture<String> ended() {
       return operator.onEnd();
-    }
-
-    @Override
-    public boolean passing() {
-      return true;
-    }
-
-    @Override
-    public Optional<AuditLog> audit() {
-      return Optional.of(files.audit());
     }
 
     @Override

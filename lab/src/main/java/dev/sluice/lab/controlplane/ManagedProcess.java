@@ -150,6 +150,13 @@ public final class ManagedProcess {
         : handle.onExit().thenApply(ended -> this);
   }
 
+  /** The same, with a message that has the end of its log. */
+  public CompletableFuture<String> onEndTold() {
+    return onEnd()
+        .thenApply(
+            ended -> "%s ended; the end of %s:%n%s".formatted(ended, log(), Poller.tail(log())));
+  }
+
   private void signal(String signal) {
     try {
       Process kill = new ProcessBuilder("sh", "-c", "kill -" + signal + " " + pid).start();

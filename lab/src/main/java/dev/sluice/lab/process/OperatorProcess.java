@@ -259,12 +259,7 @@ public final class OperatorProcess implements AutoCloseable {
 
   /** Completes when it has ended, in whatever way, with a message that has the end of its log. */
   public CompletableFuture<String> onEnd() {
-    return process
-        .onEnd()
-        .thenApply(
-            ended ->
-                "%s ended; the end of %s:%n%s"
-                    .formatted(ended, ended.log(), Poller.tail(ended.log())));
+    return process.onEndTold();
   }
 
   /** Peak resident memory in bytes; 0 where the system doesn't report it, or when it has ended. */
