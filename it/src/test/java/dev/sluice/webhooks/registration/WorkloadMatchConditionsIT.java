@@ -84,10 +84,24 @@ class WorkloadMatchConditionsIT {
           new Try("spec", "{}", "", "{\"spec\":{\"queueName\":\"other\"}}", true),
           new Try("noted", "{}", "", "{\"metadata\":{\"annotations\":{\"a\":\"b\"}}}", true),
           new Try("labelled", "{}", "", "{\"metadata\":{\"labels\":{\"a\":\"b\"}}}", false),
+          new Try(
+              "parent",
+              "{}",
+              "",
+              "{\"metadata\":{\"labels\":{\"kueue.x-k8s.io/concurrent-admission-parent\":\"true\"}}}",
+              true),
+          new Try("of-a-workload", "{}", "", owner("kueue.x-k8s.io/v1beta2", "Workload"), true),
+          new Try("of-a-pod", "{}", "", owner("v1", "Pod"), false),
           new Try("held", "{}", "", "{\"metadata\":{\"finalizers\":[\"a.example/b\"]}}", false));
 
   private static Try status(String name, String before, String after, boolean asked) {
     return new Try(name, before, "status", "{\"status\":" + quoted(after) + "}", asked);
+  }
+
+  private static String owner(String apiVersion, String kind) {
+    return quoted(
+        "{'metadata':{'ownerReferences':[{'apiVersion':'%s','kind':'%s','name':'o','uid':'u'}]}}"
+            .formatted(apiVersion, kind));
   }
 
   private static String quoted(String json) {

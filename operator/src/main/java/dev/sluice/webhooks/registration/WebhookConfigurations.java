@@ -365,6 +365,14 @@ public final class WebhookConfigurations {
         "oldObject == null || object.?spec != oldObject.?spec"
             + " || object.metadata.?annotations != oldObject.metadata.?annotations";
 
+    /** By that a Workload is a parent or a variant. */
+    private static final String NEW_FAMILY =
+        "object.metadata.?labels[?'%1$s'] != oldObject.metadata.?labels[?'%1$s'] || %2$s != %3$s"
+            .formatted(
+                KueueConstants.CONCURRENT_ADMISSION_PARENT,
+                ownersOf("object"),
+                ownersOf("oldObject"));
+
     private static final String NEW_STATUS =
         "['admissionChecks', 'reclaimablePods', 'clusterName'].exists(f,"
             + " object.?status[?f] != oldObject.?status[?f])";
@@ -395,11 +403,23 @@ public final class WebhookConfigurations {
 
     private WorkloadMatchConditions() {}
 
+    /** The Workloads among the owners. */
+    private static String ownersOf(String object) {
+      return object
+          + ".metadata.?ownerReferences.orValue([]).filter(o, o.kind == 'Workload').map(o, o.uid)";
+    }
+
     /** Match conditions of the validating webhook. */
     static List<MatchCondition> validating() {
       return List.of(
           new MatchCondition(
-              String.join(" || ", NEW_SPEC, NEW_STATUS, QUOTA_WITHOUT_ADMISSION, UNUSUAL_ADMISSION),
+              String.join(
+                  " || ",
+                  NEW_SPEC,
+                  NEW_FAMILY,
+                  NEW_STATUS,
+                  QUOTA_WITHOUT_ADMISSION,
+                  UNUSUAL_ADMISSION),
               "changes-more-than-conditions"));
     }
 
