@@ -170,6 +170,21 @@ final class PodGroup {
         .toList();
   }
 
+  /**
+   * The pods that a Workload is made for: those that wait at their gate, and behind them those that
+   * have succeeded, which nobody makes again.
+   */
+  List<CachedPod> composed() {
+    return Stream.concat(waiting().stream(), kept().stream()).toList();
+  }
+
+  /** The pods that have succeeded, and count among the total; none where others come for them. */
+  List<CachedPod> kept() {
+    return serving() || hasParent()
+        ? List.of()
+        : pods.stream().filter(pod -> succeeded(pod) && !pod.job().deleting()).toList();
+  }
+
   /** Those that may run and that nobody deletes. */
   List<CachedPod> startedAndKept() {
     return pods.stream()

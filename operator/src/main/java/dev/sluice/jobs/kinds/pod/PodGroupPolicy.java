@@ -81,9 +81,12 @@ final class PodGroupPolicy {
 
   /**
    * Stops started pods of a group that has no Workload, and removes the finalizer of ended ones.
+   * While others are to run, those that have succeeded count, and keep theirs.
    */
   private static List<PodGroupAction> unguarded(PodGroupContext situation) {
     PodGroup group = situation.group();
+    List<CachedPod> kept =
+        group.pods().stream().allMatch(CachedPod::ended) ? List.of() : group.kept();
     List<PodGroupAction> steps =
         new ArrayList<>(
             writable(
@@ -91,6 +94,7 @@ final class PodGroupPolicy {
                 PodActionExecutor.release(
                     group.pods().stream()
                         .filter(pod -> pod.ended() || pod.job().deleting())
+                        .filter(pod -> !kept.contains(pod))
                         .toList())));
     steps.addAll(
         PodActionExecutor.stop(
@@ -114,7 +118,7 @@ final class PodGroupPolicy {
     List<PodGroupAction> excess =
         writable(
             situation,
-            PodActionExecutor.removeExcess(PodGroupMembers.excess(group, group.waiting())));
+            PodActionExecutor.removeExcess(PodGroupMembers.excess(group, group.composed())));
     return excess.isEmpty() ? making.create(situation) : excess;
   }
 

@@ -61,7 +61,7 @@ final class PodGroupWorkloadBuilder {
   /** The Workload, once enough pods are there. */
   List<PodGroupAction> create(PodGroupContext situation) {
     PodGroup group = situation.group();
-    if (!group.fastAdmission() && group.waiting().size() < group.totalCount()) {
+    if (!group.fastAdmission() && group.composed().size() < group.totalCount()) {
       return List.of();
     }
     return withPriority(
@@ -125,17 +125,19 @@ final class PodGroupWorkloadBuilder {
         .put("uid", owner.uid());
   }
 
-  /** One per role of the waiting pods; with fast admission the first pod stands for all. */
+  /**
+   * One per role of the pods that it is made for; with fast admission the first pod stands for all.
+   */
   private List<PodSetTemplate> podSets(PodGroup group) {
-    List<CachedPod> waiting = group.waiting();
-    if (waiting.isEmpty()) {
+    List<CachedPod> composed = group.composed();
+    if (group.waiting().isEmpty()) {
       return List.of();
     }
     if (group.fastAdmission()) {
-      CachedPod first = waiting.getFirst();
+      CachedPod first = composed.getFirst();
       return List.of(SinglePod.podSet(first.job().object(), first.role(), group.totalCount()));
     }
-    return ordered(PodGroup.byRole(waiting)).stream()
+    return ordered(PodGroup.byRole(composed)).stream()
         .map(
             role ->
                 SinglePod.podSet(
@@ -200,8 +202,9 @@ final class PodGroupWorkloadBuilder {
       return false;
     }
     Map<String, Integer> roles = new HashMap<>();
-    PodGroup.byRole(group.waiting()).forEach((role, pods) -> roles.put(role, pods.size()));
-    return group.waiting().size() == group.totalCount()
+    PodGroup.byRole(group.composed()).forEach((role, pods) -> roles.put(role, pods.size()));
+    return group.composed().size() == group.totalCount()
+        && !group.waiting().isEmpty()
         && !roles.equals(PodGroupMembers.counts(workload));
   }
 

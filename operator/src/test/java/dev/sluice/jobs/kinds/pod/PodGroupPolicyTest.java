@@ -189,10 +189,32 @@ class PodGroupPolicyTest {
     @Test
     void isStoppedWhereItRunsAndReleasedWhereItEnded() {
       List<PodGroupAction> steps =
-          decide(member("a", 3).running(), member("b", 3).ended("Succeeded", 1), member("c", 3));
+          decide(member("a", 3).running(), member("b", 3).ended("Failed", 1), member("c", 3));
       assertThat(told(steps)).containsExactly("RemoveFinalizers b", "Stop a");
       assertThat(((Stop) steps.get(1).action()).reason())
           .isEqualTo(StopReason.NO_MATCHING_WORKLOAD);
+    }
+
+    /** Nobody makes a pod again that has succeeded: the group would wait for it for ever. */
+    @Test
+    void countsPodsThatHaveSucceeded() {
+      GivenPod through = member("b", 3).role("boss").ended("Succeeded", 1);
+      assertThat(told(decide(member("a", 3).running(), through, member("c", 3))))
+          .containsExactly("Stop a");
+      assertThat(decide(through, member("c", 3))).isEmpty();
+
+      JsonNode made = create(member("a", 3), through, member("c", 3));
+      assertThat(each(made.at("/spec/podSets"), "name")).containsExactly("worker", "boss");
+      assertThat(each(made.at("/spec/podSets"), "count")).containsExactly("2", "1");
+      assertThat(told(decide(member("a", 3), through, member("c", 3), member("d", 3).later(1))))
+          .containsExactly("RemoveFinalizers d", "DeleteJob d");
+    }
+
+    @Test
+    void releasesPodsThatHaveSucceededWhenNoneIsLeft() {
+      assertThat(
+              told(decide(member("a", 3).ended("Failed", 2), member("b", 3).ended("Succeeded", 1))))
+          .containsExactly("RemoveFinalizers a", "RemoveFinalizers b");
     }
 
     @Test
@@ -267,6 +289,13 @@ class PodGroupPolicyTest {
       PatchWorkload patch =
           only(PatchWorkload.class, given(workload("worker", 2).ownedBy(pods), pods));
       assertThat(each(patch.patch().at("/spec/podSets"), "name")).containsExactly("boss", "worker");
+    }
+
+    @Test
+    void rolesWithPodsThatHaveSucceededAreThoseOfTheWorkload() {
+      GivenPod[] pods = {member("a", 2), member("b", 2).role("boss").ended("Succeeded", 1)};
+      assertThat(told(given(workload("boss", 1).and("worker", 1).ownedBy(pods), pods)))
+          .doesNotContain("PatchWorkload a");
     }
 
     @Test
