@@ -16,12 +16,27 @@ public final class QuantityValidation {
   private QuantityValidation() {}
 
   /**
-   * Adds an error unless the value is a quantity from 0 to the largest.
+   * Adds an error unless the value is a quantity from 0 to the largest amount.
    *
    * @return the amount, if it is valid
    */
   public static Optional<BigDecimal> checkNonNegative(
       FieldPath path, JsonNode value, FieldErrors errors) {
+    Optional<BigDecimal> amount = checkQuota(path, value, errors);
+    if (amount.isPresent() && amount.get().compareTo(MAX) > 0) {
+      errors.invalid(path, value, "must be less than or equal to " + MAX.toPlainString());
+      return Optional.empty();
+    }
+    return amount;
+  }
+
+  /**
+   * Adds an error unless the value is a quantity of 0 or more. A quota may be larger than any
+   * amount: it is unlimited then.
+   *
+   * @return the amount, if it is valid
+   */
+  static Optional<BigDecimal> checkQuota(FieldPath path, JsonNode value, FieldErrors errors) {
     Optional<BigDecimal> amount = parse(value);
     if (amount.isEmpty()) {
       errors.invalid(path, value, "must be a quantity, such as 10, 500m or 4Gi");
@@ -29,10 +44,6 @@ public final class QuantityValidation {
     }
     if (amount.get().signum() < 0) {
       errors.invalid(path, value, "must be greater than or equal to 0");
-      return Optional.empty();
-    }
-    if (amount.get().compareTo(MAX) > 0) {
-      errors.invalid(path, value, "must be less than or equal to " + MAX.toPlainString());
       return Optional.empty();
     }
     return amount;

@@ -122,8 +122,7 @@ public record ResourceGroupValidation(String parentField, boolean lendingWithinN
   private void quota(FieldPath path, JsonNode quota, boolean hasParent, FieldErrors errors) {
     FieldPath nominalPath = path.child("nominalQuota");
     Optional<BigDecimal> nominal =
-        QuantityValidation.checkNonNegative(
-            nominalPath, JsonFields.at(quota, "nominalQuota"), errors);
+        QuantityValidation.checkQuota(nominalPath, JsonFields.at(quota, "nominalQuota"), errors);
     limit(path.child("borrowingLimit"), JsonFields.at(quota, "borrowingLimit"), hasParent, errors);
     JsonNode lendingLimit = JsonFields.at(quota, "lendingLimit");
     FieldPath lendingPath = path.child("lendingLimit");
@@ -148,6 +147,6 @@ public record ResourceGroupValidation(String parentField, boolean lendingWithinN
     if (!hasParent) {
       errors.invalid(path, value, "must be nil when " + parentField + " is empty");
     }
-    return QuantityValidation.checkNonNegative(path, value, errors);
+    return QuantityValidation.checkQuota(path, value, errors);
   }
 }

@@ -113,9 +113,6 @@ class QueueRulesTest {
           /spec/resourceGroups/0/flavors/0/resources/0/nominalQuota | -1 | spec.resourceGroups[0].flavors[0].resources[0].nominalQuota: Invalid value: -1: must be greater than or equal to 0
           /spec/resourceGroups/0/flavors/0/resources/0/nominalQuota | "-1n" | spec.resourceGroups[0].flavors[0].resources[0].nominalQuota: Invalid value: "-1n": must be greater than or equal to 0
           /spec/resourceGroups/0/flavors/0/resources/0/nominalQuota | ten | spec.resourceGroups[0].flavors[0].resources[0].nominalQuota: Invalid value: "ten": must be a quantity
-          /spec/resourceGroups/0/flavors/0/resources/0/nominalQuota | "1e999999999" | spec.resourceGroups[0].flavors[0].resources[0].nominalQuota: Invalid value: "1e999999999": must be less than or equal to 9223372036854775807
-          /spec/resourceGroups/0/flavors/0/resources/0/nominalQuota | 10E | spec.resourceGroups[0].flavors[0].resources[0].nominalQuota: Invalid value: "10E": must be less than or equal to
-          /spec/resourceGroups/0/flavors/0/resources/0/nominalQuota | 9223372036854775808 | spec.resourceGroups[0].flavors[0].resources[0].nominalQuota: Invalid value: 9223372036854775808: must be less
           /spec/resourceGroups/0/flavors/0/resources/0/borrowingLimit | "-5" | spec.resourceGroups[0].flavors[0].resources[0].borrowingLimit: Invalid value: "-5": must be greater than or equal to 0
           /spec/resourceGroups/0/flavors/0/resources/0/lendingLimit | -5m | spec.resourceGroups[0].flavors[0].resources[0].lendingLimit: Invalid value: "-5m": must be greater than or equal to 0
           /spec/resourceGroups/0/flavors/0/resources/0/lendingLimit | "10.001" | spec.resourceGroups[0].flavors[0].resources[0].lendingLimit: Invalid value: "10.001": must be less than or equal to the nominalQuota, 10
@@ -146,6 +143,9 @@ class QueueRulesTest {
           /spec/namespaceSelector | null
           /spec/namespaceSelector | {matchExpressions: [{key: a, operator: NotIn, values: [x]}]}
           /spec/resourceGroups/0/flavors/0/resources/0/nominalQuota | 9223372036854775807
+          /spec/resourceGroups/0/flavors/0/resources/0/nominalQuota | 9223372036854775808
+          /spec/resourceGroups/0/flavors/0/resources/0/nominalQuota | 10E
+          /spec/resourceGroups/0/flavors/0/resources/0/nominalQuota | "1e999999999"
           /spec/resourceGroups/0/flavors/0/resources/0/nominalQuota | "1e3"
           /spec/resourceGroups/0/flavors/0/resources/0/lendingLimit | "10.000"
           /spec/resourceGroups | []
