@@ -72,6 +72,7 @@ public final class EventRecorder implements AutoCloseable {
   private final Map<Key, EventState> eventState = new LinkedHashMap<>(16, 0.75f, true);
   private final TokenBucket tokens;
   private final TokenBucket routineTokens;
+  private boolean watched;
   private boolean closed;
   private long sequence;
 
@@ -293,7 +294,9 @@ public final class EventRecorder implements AutoCloseable {
 
   private void enqueue(Key key) {
     (budget.routine().has(key) ? routineWaiting : waiting).add(key);
-    arrived.signal();
+    if (!watched) {
+      arrived.signal();
+    }
   }
 
   /**
@@ -365,17 +368,38 @@ public final class EventRecorder implements AutoCloseable {
           routineWaiting.clear();
           return Optional.empty();
         }
-        if (waiting.isEmpty() && routineWaiting.isEmpty()) {
-          arrived.await();
-        } else {
-          arrived.awaitNanos(LOOK_AGAIN.toNanos());
-        }
+        awaitPermission();
         next = permitted();
+      }
+      if (anyWaits()) {
+        arrived.signal();
       }
       return next.map(this::prepared);
     } finally {
       lock.unlock();
     }
+  }
+
+  /**
+   * Waits for an event, or until one that waits may be written. One writer alone looks again and
+   * again, and wakes another when it leaves events behind: sixteen that look would take more
+   * processor time than writing does.
+   */
+  private void awaitPermission() throws InterruptedException {
+    if (watched || !anyWaits()) {
+      arrived.await();
+      return;
+    }
+    watched = true;
+    try {
+      arrived.awaitNanos(LOOK_AGAIN.toNanos());
+    } finally {
+      watched = false;
+    }
+  }
+
+  private boolean anyWaits() {
+    return !waiting.isEmpty() || !routineWaiting.isEmpty();
   }
 
   /** Takes the next event that may be written now. */
