@@ -25,12 +25,12 @@ import picocli.CommandLine.Spec;
     name = "demo",
     subcommands = {
       MultiClusterCommand.class,
-      KindsCommand.class,
-      KubeQueueCommand.class,
-      AutoscalerCommand.class,
-      TimeCommand.class,
-      PromisesCommand.class,
-      BudgetCommand.class
+      PoolDemo.KindsDemo.class,
+      PoolDemo.KubeQueueDemo.class,
+      PoolDemo.AutoscalerDemo.class,
+      PoolDemo.TimeDemo.class,
+      PoolDemo.PromisesDemo.class,
+      PoolDemo.BudgetDemo.class
     },
     description = {
       "Tells the story of the first Job on a real control plane: starts one on this machine, starts"

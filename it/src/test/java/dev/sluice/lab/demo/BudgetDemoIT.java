@@ -9,19 +9,20 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import picocli.CommandLine;
 
-/** The played day of two teams, as a user sees it. */
+/** The week of two teams and the bill, as a user sees them. */
 @Tag(BuildBreadth.NIGHTLY)
-class TimeCommandIT {
+class BudgetDemoIT {
 
   @Test
-  void everyExpectationOfTheDayHolds() {
+  void everyExpectationHoldsAndTheBillIsPrinted() {
     StringWriter out = new StringWriter();
     int exitCode =
-        new CommandLine(new TimeCommand())
+        new CommandLine(new PoolDemo.BudgetDemo())
             .setOut(new PrintWriter(out))
             .setErr(new PrintWriter(out))
             .execute();
     assertThat(exitCode).as(out::toString).isZero();
-    assertThat(out.toString()).contains("7 of 7 expectations held");
+    assertThat(out.toString())
+        .contains("7 of 7 expectations held", "COST EUR", "all of it on demand");
   }
 }

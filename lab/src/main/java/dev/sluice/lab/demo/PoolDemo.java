@@ -1,0 +1,449 @@
+package dev.sluice.lab.demo;
+
+import dev.sluice.lab.audit.ObjectChange;
+import dev.sluice.lab.audit.WatchRecorder;
+import dev.sluice.lab.controlplane.ApiClients;
+import dev.sluice.lab.controlplane.AutoscalerPlayer;
+import dev.sluice.lab.controlplane.AutoscalerPlayer.Pool;
+import dev.sluice.lab.controlplane.BinariesOption;
+import dev.sluice.lab.controlplane.ControlPlane;
+import dev.sluice.lab.controlplane.ControlPlaneSpec;
+import dev.sluice.lab.controlplane.NodeGroup;
+import dev.sluice.lab.controlplane.binaries.BinariesMissingException;
+import dev.sluice.lab.demo.KindsScenario.KindsExpectation;
+import dev.sluice.lab.demo.PromisesScenario.PromisesExpectation;
+import dev.sluice.lab.player.PlayedKinds;
+import dev.sluice.lab.process.OperatorProcess;
+import dev.sluice.lab.process.OperatorSettings;
+import io.fabric8.kubernetes.client.KubernetesClient;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.security.SecureRandom;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.InstantSource;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Callable;
+import java.util.function.Consumer;
+import java.util.function.UnaryOperator;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Spec;
+
+/**
+ * A story that is told on a control plane of its own: starts that, shows the story as it goes on,
+ * and prints which expectations held.
+ */
+@Command(
+    mixinStandardHelpOptions = true,
+    exitCodeListHeading = "%nExit codes:%n",
+    exitCodeList = {
+      "0:every expectation held",
+      "1:one did not hold, or the story could not be told; the message says why",
+      "2:the command line is wrong",
+      "3:the control plane's programs can't be had, or the cluster can't be reached"
+    })
+abstract class PoolDemo implements Callable<Integer> {
+
+  private static final List<NodeGroup> ONE_NODE = List.of(NodeGroup.plentiful("node", 1));
+
+  private final Scene scene;
+  private final SecureRandom random = new SecureRandom();
+
+  @Spec private CommandSpec spec = CommandSpec.create();
+
+  @Mixin private BinariesOption binaries = new BinariesOption();
+
+  private PoolDemo(Scene scene) {
+    this.scene = scene;
+  }
+
+  /**
+   * Where a story takes place.
+   *
+   * @param name the control plane's name begins with it
+   * @param nodes its nodes
+   * @param namespace whose events are shown
+   * @param expectations what is judged
+   * @param summary what the last line calls the story
+   */
+  private record Scene(
+      String name,
+      List<NodeGroup> nodes,
+      String namespace,
+      List<? extends Expectation> expectations,
+      String summary) {}
+
+  /** A story; it returns its expectations and whether they held. */
+  @FunctionalInterface
+  private interface Story {
+    List<ExpectationResult> tell(WatchRecorder recorder, Screen screen);
+  }
+
+  /** What a story is told with. */
+  private record Stage(
+      Scene scene,
+      PrintWriter out,
+      ControlPlane controlPlane,
+      KubernetesClient client,
+      OperatorSettings settings) {
+
+    private OperatorProcess start(String configuration) {
+      return OperatorProcess.start(
+          "operator",
+          controlPlane.kubeconfig(),
+          settings.with(configuration),
+          controlPlane.logs(),
+          List.of());
+    }
+
+    private OperatorProcess awaitReady(String what, String configuration) {
+      return DemoOutput.awaitReady(out, what, start(configuration));
+    }
+
+    private List<ExpectationResult> tell(Story story) {
+      return tell(
+          change -> {},
+          (recorder, screen) -> {
+            recorder.start();
+            return story.tell(recorder, screen);
+          });
+    }
+
+    /** The story starts the recorder. */
+    private List<ExpectationResult> tell(Consumer<ObjectChange> listener, Story story) {
+      InstantSource clock = InstantSource.system();
+      Instant begin = clock.instant();
+      List<ExpectationResult> results;
+      try (WatchRecorder recorder = new WatchRecorder(client, clock, listener);
+          EventLog events = new EventLog(client, scene.namespace());
+          Screen screen =
+              Screens.open(out, new PoolDashboard(recorder, events), scene.expectations(), clock)) {
+        results = story.tell(recorder, screen);
+      }
+      Screens.summary(out, results, Duration.between(begin, clock.instant()), scene.summary());
+      return results;
+    }
+
+    private void println(List<String> lines) {
+      out.println();
+      lines.forEach(out::println);
+    }
+  }
+
+  @Override
+  public Integer call() {
+    return DemoOutput.exitCode(spec, this::run);
+  }
+
+  private List<ExpectationResult> run(PrintWriter out) throws BinariesMissingException {
+    Screens.announce(out, scene.expectations());
+    ControlPlaneSpec wanted =
+        ControlPlaneSpec.named(scene.name() + "-" + Integer.toString(random.nextInt(1 << 24), 36))
+            .withNodes(scene.nodes());
+    try (ControlPlane controlPlane = DemoOutput.start(out, wanted, binaries.obtain());
+        KubernetesClient client = ApiClients.patient(controlPlane.kubeconfig())) {
+      // With other ports the definitions would change, and watches of their objects end.
+      OperatorSettings settings = OperatorSettings.onFreePorts(random);
+      List<ExpectationResult> results = play(new Stage(scene, out, controlPlane, client, settings));
+      Screens.nowTry(out);
+      return results;
+    }
+  }
+
+  /** Starts the operator, and tells the story. */
+  abstract List<ExpectationResult> play(Stage stage);
+
+  private static Path directory(String name) {
+    try {
+      return Files.createTempDirectory("sluice-demo-" + name + "-");
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  /** {@code sluice demo autoscaler}: nodes that are made when a Workload has quota. */
+  @Command(
+      name = "autoscaler",
+      description = {
+        "Plays an autoscaler on a real control plane that is started for it: nodes come for a"
+            + " ProvisioningRequest and for placeholder pods, and where a pool of nodes is at its"
+            + " limit a Job runs in the next flavor. Judges five expectations. Ends by itself after"
+            + " about a minute."
+      })
+  static final class AutoscalerDemo extends PoolDemo {
+
+    AutoscalerDemo() {
+      super(
+          new Scene(
+              "autoscaler",
+              List.of(NodeGroup.plentiful("system", 1)),
+              AutoscalerScenario.NAMESPACE,
+              List.of(AutoscalerScenario.Point.values()),
+              "a played autoscaler"));
+    }
+
+    @Override
+    List<ExpectationResult> play(Stage stage) {
+      List<Pool> pools = List.of(pool("reserved", 4), pool("spot", 1), pool("steady", 4));
+      try (OperatorProcess _ = stage.awaitReady("starting the operator", "");
+          AutoscalerPlayer _ = new AutoscalerPlayer(stage.client(), pools)) {
+        return stage.tell(
+            (recorder, screen) -> new AutoscalerScenario(stage.client(), recorder, screen).tell());
+      }
+    }
+
+    private static Pool pool(String name, int limit) {
+      return new Pool(
+          NodeGroup.plentiful(name, 1).withCapacity("cpu", "1").withLabel("pool", name), limit);
+    }
+  }
+
+  /** {@code sluice demo budget}: prices, a budget that is spent, and the bill. */
+  @Command(
+      name = "budget",
+      description = {
+        "Plays a week's budget in two minutes on a real control plane that is started for it: two"
+            + " teams take spot before on-demand where it starts soon enough, one of them is"
+            + " warned, held, and goes on in the next week, and the bill from the ledger is"
+            + " compared with what ran. Judges seven expectations."
+      })
+  static final class BudgetDemo extends PoolDemo {
+
+    BudgetDemo() {
+      super(
+          new Scene(
+              "budget",
+              ONE_NODE,
+              BudgetScenario.NAMESPACE,
+              List.of(BudgetScenario.Point.values()),
+              "a week in two minutes"));
+    }
+
+    @Override
+    List<ExpectationResult> play(Stage stage) {
+      String ledger =
+          "ledger: {enable: true, currency: %s, directory: \"%s\"}\n"
+              .formatted(BudgetScenario.CURRENCY, directory("budget"));
+      try (OperatorProcess _ =
+          stage.awaitReady("starting the operator, which keeps a ledger", ledger)) {
+        List<String> bill = new ArrayList<>();
+        List<ExpectationResult> results =
+            stage.tell(
+                (recorder, screen) -> {
+                  BudgetScenario scenario =
+                      new BudgetScenario(
+                          stage.client(), recorder, screen, stage.settings().visibilityPort());
+                  List<ExpectationResult> told = scenario.tell();
+                  bill.addAll(scenario.bill());
+                  return told;
+                });
+        stage.println(bill);
+        return results;
+      }
+    }
+  }
+
+  /** {@code sluice demo kinds}: runs one job of each kind through one pool. */
+  @Command(
+      name = "kinds",
+      description = {
+        "Submits the manifest of every kind of job (docs/manifests) to one pool with room for three"
+            + " at a time, on a real control plane that is started for it, and judges six"
+            + " expectations. The controllers of kinds that aren't Kubernetes' own are played. Ends"
+            + " by itself after about two minutes."
+      })
+  static final class KindsDemo extends PoolDemo {
+
+    KindsDemo() {
+      super(
+          new Scene(
+              "kinds",
+              ONE_NODE,
+              KindsScenario.NAMESPACE,
+              List.of(KindsExpectation.values()),
+              "one job of each kind"));
+    }
+
+    @Override
+    List<ExpectationResult> play(Stage stage) {
+      try (OperatorProcess _ =
+              stage.awaitReady("starting the operator", PlayedKinds.configuration());
+          PlayedKinds players = PlayedKinds.play(stage.client())) {
+        DemoOutput.say(
+            stage.out(), "playing the controllers of %d kinds".formatted(players.count()));
+        return stage.tell(
+            (recorder, screen) -> new KindsScenario(stage.client(), recorder, screen).tell());
+      }
+    }
+  }
+
+  /** {@code sluice demo kube-queue}: a quota tree, over-selling, and the three policies. */
+  @Command(
+      name = "kube-queue",
+      description = {
+        "Plays what people of Kube Queue know, on a real control plane that is started for it: a"
+            + " quota tree with Jobs that name no queue, at over-sell rates of 1 and 2; then the"
+            + " same 60 Jobs under the policies Round, Block and StrictPriority, with a table of"
+            + " their waits. Judges seven expectations. Ends by itself after about three minutes."
+      })
+  static final class KubeQueueDemo extends PoolDemo {
+
+    KubeQueueDemo() {
+      super(
+          new Scene(
+              "kube-queue",
+              List.of(NodeGroup.plentiful("node", 2)),
+              KubeQueueScenario.NAMESPACE,
+              List.of(KubeQueueScenario.Point.values()),
+              "Kube Queue's ways"));
+    }
+
+    /** The watches begin when the definitions are there: after the first operator has started. */
+    @Override
+    List<ExpectationResult> play(Stage stage) {
+      InstantSource clock = InstantSource.system();
+      PolicyTrial trial = new PolicyTrial();
+      List<PolicyFigures> figures = new ArrayList<>();
+      List<ExpectationResult> results =
+          stage.tell(
+              change -> trial.see(change, clock.instant()),
+              (recorder, screen) -> {
+                KubeQueueScenario scenario =
+                    new KubeQueueScenario(
+                        stage.client(),
+                        recorder,
+                        trial,
+                        screen,
+                        configuration -> stage.start(configuration).awaitReady()::close);
+                List<ExpectationResult> told = scenario.tell();
+                scenario.figures().ifPresent(figures::add);
+                return told;
+              });
+      figures.forEach(each -> print(each, stage.out()));
+      return results;
+    }
+
+    private static void print(PolicyFigures figures, PrintWriter out) {
+      out.println();
+      out.println("Waits for quota in seconds: mean (longest)");
+      figures.table().forEach(out::println);
+      out.println();
+      Screens.paragraphs(out, figures.words());
+      out.flush();
+    }
+  }
+
+  /** {@code sluice demo promises}: a large Job among small ones, under three policies. */
+  @Command(
+      name = "promises",
+      description = {
+        "Plays a large Job among small ones on a real control plane that is started for it, in"
+            + " three queues: BestEffortFIFO starves it, StrictFIFO lets CPUs stay idle for it, and"
+            + " with back-fill it is promised a start and starts by then, while small ones run"
+            + " before it. Beside them a Job runs for its sluice.dev/min-run-time before it is"
+            + " preempted, and a rack is empty when its maintenance begins. Judges seven"
+            + " expectations, with a table of waits and use. Ends by itself after about two"
+            + " minutes."
+      })
+  static final class PromisesDemo extends PoolDemo {
+
+    PromisesDemo() {
+      super(
+          new Scene(
+              "promises",
+              PromisesScenario.nodes(),
+              PromisesScenario.BACK_FILL,
+              List.of(PromisesExpectation.values()),
+              "promises"));
+    }
+
+    @Override
+    List<ExpectationResult> play(Stage stage) {
+      InstantSource clock = InstantSource.system();
+      PolicyTrial trial = new PolicyTrial();
+      List<String> table = new ArrayList<>();
+      try (OperatorProcess _ = stage.awaitReady("starting the operator", "")) {
+        UnaryOperator<String> explanation =
+            PromisesScenario.explanation(
+                stage.client(),
+                stage.controlPlane().kubeconfig(),
+                stage.settings().visibilityPort(),
+                stage.controlPlane().logs());
+        List<ExpectationResult> results =
+            stage.tell(
+                change -> trial.see(change, clock.instant()),
+                (recorder, screen) -> {
+                  recorder.start();
+                  PromisesScenario scenario =
+                      new PromisesScenario(stage.client(), recorder, trial, screen, explanation);
+                  List<ExpectationResult> told = scenario.tell();
+                  table.addAll(scenario.table());
+                  return told;
+                });
+        stage.println(table);
+        return results;
+      }
+    }
+  }
+
+  /** {@code sluice demo time}: when Jobs start, what would be otherwise, and what was decided. */
+  @Command(
+      name = "time",
+      description = {
+        "Plays a day of two teams in two minutes on a real control plane that is started for it, an"
+            + " hour in five seconds: Jobs that wait are told when they start, a dry run says"
+            + " whether one would, what-if compares the day with another one in which the teams"
+            + " lend each other quota, and the journal is replayed. Judges seven expectations."
+            + " Leaves the journal and the page of what-if."
+      })
+  static final class TimeDemo extends PoolDemo {
+
+    TimeDemo() {
+      super(
+          new Scene(
+              "time",
+              ONE_NODE,
+              TimeScenario.NAMESPACE,
+              List.of(TimeScenario.Point.values()),
+              "an hour in five seconds"));
+    }
+
+    @Override
+    List<ExpectationResult> play(Stage stage) {
+      Path files = directory("time");
+      Path journal = files.resolve("journal");
+      String configuration =
+          "journal: {enable: true, syncInterval: 10ms, directory: \"%s\"}\n".formatted(journal);
+      try (OperatorProcess _ =
+          stage.awaitReady("starting the operator, which writes a journal", configuration)) {
+        List<ExpectationResult> results =
+            stage.tell(
+                (recorder, screen) ->
+                    new TimeScenario(
+                            stage.client(),
+                            recorder,
+                            screen,
+                            stage.settings().visibilityPort(),
+                            files)
+                        .tell());
+        stage
+            .out()
+            .printf(
+                """
+
+                The page of the comparison: %s
+                The journal: ./sluice replay %2$s
+                             ./sluice what-if -f changed.yaml --journal %2$s
+                """,
+                files.resolve(TimeScenario.PAGE), journal);
+        return results;
+      }
+    }
+  }
+}
