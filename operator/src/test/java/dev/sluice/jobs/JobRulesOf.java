@@ -2,6 +2,7 @@ package dev.sluice.jobs;
 
 import dev.sluice.api.config.FeatureGate;
 import dev.sluice.api.config.FeatureGates;
+import dev.sluice.api.queueing.StartRules;
 import dev.sluice.jobs.policy.JobOptions;
 import dev.sluice.jobs.policy.JobOptions.ClusterState;
 import dev.sluice.jobs.policy.JobOptions.CopiedKeys;
@@ -9,6 +10,7 @@ import dev.sluice.jobs.policy.JobOptions.Readiness;
 import dev.sluice.workload.feed.AdmittedRequests;
 import java.time.Duration;
 import java.util.Optional;
+import java.util.Set;
 
 /** Rules that tests need beside the defaults. */
 public final class JobRulesOf {
@@ -31,6 +33,19 @@ public final class JobRulesOf {
    */
   public static JobOptions readiness(Duration quickStart) {
     return options(new Readiness(true, quickStart), Optional.empty());
+  }
+
+  /** Jobs of this queue run for an hour at most, those of others as long as they say. */
+  public static JobOptions anHourIn(String limited) {
+    return options(Readiness.NOT_AWAITED, Optional.empty())
+        .with(
+            new ClusterState(
+                workload -> StartRules.NONE,
+                Set::of,
+                job -> 0,
+                false,
+                (namespace, queue) ->
+                    Optional.of(Duration.ofHours(1)).filter(most -> queue.equals(limited))));
   }
 
   private static JobOptions options(Readiness readiness, Optional<Duration> afterDeactivated) {

@@ -203,12 +203,11 @@ public record JobOptions(
 
   /**
    * How many seconds a job may run: what it says, and no more than its queue allows
-   * (docs/run-times.md#queues). 0 without limit. A Workload that somebody else made keeps what it
-   * says.
+   * (docs/run-times.md#queues). 0 without limit.
    */
   int maximumExecutionTimeSeconds(CachedJob job) {
     int own = job.maximumExecutionTimeSeconds();
-    if (job.queueName().isEmpty() || !job.prebuiltWorkload().isEmpty()) {
+    if (job.queueName().isEmpty()) {
       return own;
     }
     return clusterState

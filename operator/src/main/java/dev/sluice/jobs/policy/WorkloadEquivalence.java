@@ -60,15 +60,17 @@ final class WorkloadEquivalence {
   /**
    * A limit of the queue counts until quota is reserved. From then on, and while the job runs, the
    * Workload may also say what the job says alone, or no more than that if its limit was one of the
-   * queue.
+   * queue. A prebuilt Workload may say that at any time: the queue counts for it only when it is
+   * moved there ({@link WorkloadSynchronizer}).
    */
   private static boolean sameLimit(CachedJob job, CachedWorkload workload, JobOptions options) {
     int limit = workload.spec().maximumExecutionTimeSeconds();
     int own = job.maximumExecutionTimeSeconds();
-    if (limit == options.maximumExecutionTimeSeconds(job)) {
+    boolean prebuilt = !job.prebuiltWorkload().isEmpty();
+    if (!prebuilt && limit == options.maximumExecutionTimeSeconds(job)) {
       return true;
     }
-    boolean keeps = workload.quotaReserved() || !job.state().suspended();
+    boolean keeps = prebuilt || workload.quotaReserved() || !job.state().suspended();
     boolean ofQueue =
         limit > 0
             && (own == 0 || limit <= own)

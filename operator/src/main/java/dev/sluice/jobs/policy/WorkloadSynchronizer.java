@@ -91,9 +91,13 @@ public final class WorkloadSynchronizer {
 
   /**
    * Nobody brings more time into a queue than it gives. A Workload that is written anew for its job
-   * gets the limit there; those of groups of pods are not.
+   * gets the limit there; prebuilt ones and those of groups of pods are not. A Workload that a
+   * manager cluster sent has the limit of the manager's queue.
    */
   private void limit(CachedJob job, CachedWorkload workload, ObjectNode patch) {
+    if (workload.labels().containsKey(KueueConstants.MULTIKUEUE_ORIGIN)) {
+      return;
+    }
     int most = options.maximumExecutionTimeSeconds(job);
     int known = workload.spec().maximumExecutionTimeSeconds();
     if (most > 0 && (known == 0 || known > most)) {

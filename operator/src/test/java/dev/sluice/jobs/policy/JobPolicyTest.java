@@ -11,6 +11,7 @@ import dev.sluice.api.KueueConstants;
 import dev.sluice.api.config.FeatureGate;
 import dev.sluice.jobs.GivenCluster;
 import dev.sluice.jobs.GivenJob;
+import dev.sluice.jobs.GivenObject;
 import dev.sluice.jobs.GivenWorkload;
 import dev.sluice.jobs.JobRulesOf;
 import dev.sluice.jobs.controller.BelievedOwners;
@@ -976,6 +977,33 @@ class JobPolicyTest {
       given(workloadOf(job).named("made").admitted("spot"));
       prebuilt = Optional.of(workloads.getFirst());
       only(Start.class, decide(job));
+    }
+
+    /** Its own Workload, which was made without limit in a queue that doesn't exist. */
+    @Test
+    void broughtIntoAQueueItGetsItsLimit() {
+      rules = JobRulesOf.anHourIn("short");
+      givenPrebuilt(workloadOf(job).named("made"));
+      ObjectNode patch = only(PatchWorkload.class, decide(job.queue("short"))).patch();
+      assertThat(patch.at("/spec/queueName").asText()).isEqualTo("short");
+      assertThat(patch.at("/spec/maximumExecutionTimeSeconds").asInt()).isEqualTo(3_600);
+      assertThat(patch.at("/metadata/annotations/sluice.dev~1max-run-time").asText())
+          .isEqualTo("3600s");
+    }
+
+    /** docs/run-times.md#queues: the manager's maximum counts. */
+    @Test
+    void oneThatAManagerSentKeepsItsLimitInEachQueue() {
+      rules = JobRulesOf.anHourIn("short");
+      givenPrebuilt(
+          workloadOf(job).named("made").label(KueueConstants.MULTIKUEUE_ORIGIN, "manager"));
+      assertThat(only(PatchWorkload.class, decide(job.queue("short"))).patch())
+          .isEqualTo(GivenObject.yaml("{spec: {queueName: short}}"));
+    }
+
+    private void givenPrebuilt(GivenWorkload workload) {
+      given(workload);
+      prebuilt = Optional.of(workloads.getFirst());
     }
 
     @Test

@@ -42,6 +42,11 @@ class RunTimeLimitsTest {
         : job().label(KueueConstants.MAX_EXEC_TIME_SECONDS, String.valueOf(seconds));
   }
 
+  /** A job that names a Workload as made for it. */
+  private static GivenJob prebuilt(int seconds) {
+    return limited(seconds).annotation(KueueConstants.PREBUILT_WORKLOAD_NAME, "w");
+  }
+
   private static ObjectNode composed(GivenJob job, JobOptions options) {
     return new WorkloadFactory(options).compose(job.view(), List.of(), PRIORITY);
   }
@@ -84,8 +89,7 @@ class RunTimeLimitsTest {
     assertThat(limit(composed(limited(7_200), HOUR))).isEqualTo(3_600);
     assertThat(limit(composed(limited(60), HOUR))).isEqualTo(60);
     assertThat(limit(composed(job().queue(""), HOUR))).isZero();
-    assertThat(limit(composed(job().annotation(KueueConstants.PREBUILT_WORKLOAD_NAME, "w"), HOUR)))
-        .isZero();
+    assertThat(limit(composed(prebuilt(0), HOUR))).as("whatever the job names").isEqualTo(3_600);
   }
 
   @Test
@@ -124,6 +128,19 @@ class RunTimeLimitsTest {
     assertThat(matches(limited(0), workload(1_800, false).reserved("spot"), HOUR))
         .as("a limit that nobody says")
         .isFalse();
+  }
+
+  /** Also one that got the limit of a queue that it was moved to. */
+  @Test
+  void aPrebuiltWorkloadKeepsItsLimitInItsQueue() {
+    for (JobOptions options : List.of(NONE, HOUR)) {
+      assertThat(matches(prebuilt(0), workload(0, false), options)).isTrue();
+      assertThat(matches(prebuilt(7_200), workload(7_200, false), options)).isTrue();
+      assertThat(matches(prebuilt(0), workload(3_600, true), options)).isTrue();
+      assertThat(matches(prebuilt(7_200), workload(3_600, true), options)).isTrue();
+      assertThat(matches(prebuilt(60), workload(3_600, true), options)).isFalse();
+      assertThat(matches(prebuilt(0), workload(3_600, false), options)).isFalse();
+    }
   }
 
   @Test

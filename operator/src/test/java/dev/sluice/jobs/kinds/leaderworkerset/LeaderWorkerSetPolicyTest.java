@@ -4,9 +4,9 @@ import static dev.sluice.jobs.kinds.leaderworkerset.GivenSet.set;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.node.ObjectNode;
-import dev.sluice.api.queueing.StartRules;
 import dev.sluice.jobs.GivenCluster;
 import dev.sluice.jobs.GivenObject;
+import dev.sluice.jobs.JobRulesOf;
 import dev.sluice.jobs.policy.JobAction;
 import dev.sluice.jobs.policy.JobOptions;
 import dev.sluice.jobs.policy.ManagementStatus;
@@ -16,10 +16,8 @@ import dev.sluice.workload.record.WorkloadParser;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
-import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
-import java.util.Set;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
@@ -162,18 +160,7 @@ class LeaderWorkerSetPolicyTest {
    */
   @Test
   void aSetThatMovesToAQueueGetsItsLimit() {
-    LeaderWorkerSetPolicy limiting =
-        new LeaderWorkerSetPolicy(
-            JobOptions.defaults("kueue-system")
-                .with(
-                    new JobOptions.ClusterState(
-                        workload -> StartRules.NONE,
-                        Set::of,
-                        job -> 0,
-                        false,
-                        (namespace, queue) ->
-                            Optional.of(Duration.ofHours(1))
-                                .filter(limit -> queue.equals("short")))));
+    LeaderWorkerSetPolicy limiting = new LeaderWorkerSetPolicy(JobRulesOf.anHourIn("short"));
     CachedLeaderWorkerSet moved =
         set("{metadata: {labels: {kueue.x-k8s.io/queue-name: short}}, spec: {replicas: 1}}");
     for (int before : new int[] {0, 60, 7200}) {
@@ -194,6 +181,19 @@ class LeaderWorkerSetPolicyTest {
       assertThat(patch.at("/metadata/annotations/sluice.dev~1max-run-time").asText())
           .isEqualTo(before == 60 ? "" : "3600s");
     }
+  }
+
+  /** A prebuilt Workload that a set names is none that it has. */
+  @Test
+  void aSetThatNamesAPrebuiltWorkloadGetsTheLimitOfItsQueue() {
+    LeaderWorkerSetPolicy limiting = new LeaderWorkerSetPolicy(JobRulesOf.anHourIn("serving"));
+    CachedLeaderWorkerSet naming =
+        set("{metadata: {annotations: {kueue.x-k8s.io/prebuilt-workload-name: mine}}}");
+
+    assertThat(decide(limiting, naming, new ManagementStatus.Own(), List.of()))
+        .hasSize(2)
+        .map(JobAction.CreateWorkload.class::cast)
+        .allMatch(it -> it.workload().at("/spec/maximumExecutionTimeSeconds").asInt() == 3_600);
   }
 
   @Test

@@ -9,6 +9,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.sluice.jobs.BothWriters;
 import dev.sluice.jobs.GivenCluster;
+import dev.sluice.jobs.JobRulesOf;
 import dev.sluice.jobs.policy.JobAction;
 import dev.sluice.jobs.policy.JobOptions;
 import dev.sluice.jobs.policy.ManagementStatus;
@@ -38,8 +39,7 @@ class StatefulSetPolicyTest {
       - {type: QuotaReserved, status: "False", reason: OnHold, message: "", lastTransitionTime: "2026-03-01T10:00:00Z"}
       """;
 
-  private final StatefulSetPolicy decisions =
-      new StatefulSetPolicy(JobOptions.defaults("kueue-system"));
+  private StatefulSetPolicy decisions = new StatefulSetPolicy(JobOptions.defaults("kueue-system"));
 
   private List<JobAction> decide(CachedStatefulSet set, CachedWorkload... workloads) {
     return decide(set, new ManagementStatus.Own(), workloads);
@@ -117,6 +117,16 @@ class StatefulSetPolicyTest {
     assertThat(workload.at("/spec/priorityClassRef/name").asText()).isEqualTo("high");
     assertThat(workload.at("/spec/podSets/0/topologyRequest"))
         .isEqualTo(yaml("{required: rack, podIndexLabel: apps.kubernetes.io/pod-index}"));
+  }
+
+  /** A prebuilt Workload that a set names is none that it has. */
+  @Test
+  void itHasTheLimitOfItsQueueAlsoIfTheSetNamesAPrebuiltOne() {
+    decisions = new StatefulSetPolicy(JobRulesOf.anHourIn("serving"));
+    String prebuilt = "/metadata/annotations/kueue.x-k8s.io~1prebuilt-workload-name";
+    for (CachedStatefulSet each : List.of(set(), set(with(prebuilt, "mine")))) {
+      assertThat(created(each).at("/spec/maximumExecutionTimeSeconds").asInt()).isEqualTo(3_600);
+    }
   }
 
   @Test
