@@ -11,7 +11,6 @@ import dev.sluice.workload.record.WorkloadLister;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collection;
-import java.util.Collections;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
@@ -19,6 +18,7 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.SequencedMap;
 import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
@@ -48,7 +48,7 @@ public final class PodAccounts implements WorkloadListener {
    */
   private final Set<Account> unverified = ConcurrentHashMap.newKeySet();
 
-  /** How many accounts are remembered that ended without quota. */
+  /** How many accounts are remembered that ended without quota, and of which no pods are known. */
   private static final int ENDED_WITHOUT_QUOTA = 1_000;
 
   /**
@@ -66,7 +66,8 @@ public final class PodAccounts implements WorkloadListener {
 
   /**
    * Accounts whose pods nothing is charged for: their charge ended while pods of them were on lost
-   * nodes, or they ended without quota while pods ran.
+   * nodes or gated, or they ended without quota while they had pods. There are no more of them than
+   * pods, apart from those that are settled next.
    */
   private final Map<Account, Remains> beyondReach = new ConcurrentHashMap<>();
 
@@ -86,14 +87,7 @@ public final class PodAccounts implements WorkloadListener {
    * The last accounts that ended without quota: pods of them that the watch doesn't know yet may
    * run, because somebody started the job.
    */
-  private final Map<Account, Remains> endedWithoutQuota =
-      Collections.synchronizedMap(
-          new LinkedHashMap<>() {
-            @Override
-            protected boolean removeEldestEntry(Map.Entry<Account, Remains> eldest) {
-              return size() > ENDED_WITHOUT_QUOTA;
-            }
-          });
+  private final SequencedMap<Account, Remains> endedWithoutQuota = new LinkedHashMap<>();
 
   /**
    * Without pods and Workloads.
@@ -274,6 +268,11 @@ public final class PodAccounts implements WorkloadListener {
 
   /** The pods of an account that run, or may run, also on nodes that can't be reached. */
   private List<PodRecord> anywhere(Account account) {
+    return known(account).stream().filter(PodRecord::runs).toList();
+  }
+
+  /** The pods of an account, also those that a gate holds: who holds them may let them go later. */
+  private List<PodRecord> known(Account account) {
     Set<String> roots = new HashSet<>(Set.of(account.root()));
     lock.lock();
     try {
@@ -283,7 +282,6 @@ public final class PodAccounts implements WorkloadListener {
     }
     return records.below(roots).stream()
         .filter(pod -> pod.namespace().equals(account.namespace()))
-        .filter(PodRecord::runs)
         // somebody's copy of a pod of a job that goes on is none of the job's
         .filter(pod -> !pod.isOnlyLabelled() || reserving(account).isEmpty())
         .toList();
@@ -448,7 +446,7 @@ public final class PodAccounts implements WorkloadListener {
               },
               () -> {
                 if (after == null) {
-                  remember(account, workload);
+                  remember(account, new Remains(Optional.of(workload)));
                 }
               });
     } else if (after != null && reserves(after)) {
@@ -548,12 +546,14 @@ public final class PodAccounts implements WorkloadListener {
 
   /**
    * Goes on charging a Workload if pods remain that nothing else is charged for. Those on lost
-   * nodes don't count, but are remembered: such a node may come back with them.
+   * nodes and gated ones don't count, but are remembered: such a node may come back with them, and
+   * somebody may open their gates. Pods that are jobs themselves, and gated, have their own gate.
    */
   private void hold(Account account, CachedWorkload last) {
     Charge charge = chargeBeside(account, last);
     boolean remain = isUnverified(account) || !comparison.within(charge, holding(account, last));
-    boolean lost = !remain && !comparison.within(charge, anywhere(account));
+    List<PodRecord> later = isOfPods(last) ? anywhere(account) : known(account);
+    boolean lost = !remain && !comparison.within(charge, later);
     lock.lock();
     try {
       if (remain) {
@@ -604,26 +604,65 @@ public final class PodAccounts implements WorkloadListener {
     } else if (queued
         && workloadsOf(account).isEmpty()
         && beyondReach(account).isEmpty()
-        && endedWithoutQuota.putIfAbsent(account, new Remains(Optional.empty())) == null) {
+        && remember(account, new Remains(Optional.empty()))) {
       listener.accept(account);
     }
   }
 
-  /** Pods of a Workload that ended without quota are found later, too. */
-  private void remember(Account account, CachedWorkload last) {
-    endedWithoutQuota.put(account, new Remains(Optional.of(last)));
+  /**
+   * Pods of an account that ended without quota are found later, too. When there are too many such
+   * accounts, the eldest is settled, which forgets it if it has no pods.
+   *
+   * @return whether this account was not remembered before
+   */
+  private boolean remember(Account account, Remains remains) {
+    Optional<Account> eldest = Optional.empty();
+    int before;
+    int after;
+    lock.lock();
+    try {
+      before = endedWithoutQuota.size();
+      endedWithoutQuota.merge(
+          account, remains, (known, now) -> now.last().isPresent() ? now : known);
+      after = endedWithoutQuota.size();
+      if (after > ENDED_WITHOUT_QUOTA) {
+        eldest = Optional.of(endedWithoutQuota.firstEntry().getKey());
+        eldest.ifPresent(this::keep);
+      }
+    } finally {
+      lock.unlock();
+    }
+    eldest.ifPresent(listener);
+    return after > before;
   }
 
   /**
    * Once pods of a Workload that ended without quota are known, it is remembered for their life.
    */
   private void remember(Account account) {
+    boolean ended;
+    lock.lock();
+    try {
+      ended = endedWithoutQuota.containsKey(account);
+    } finally {
+      lock.unlock();
+    }
     // Asked first: this is called for each change of a pod, and few accounts are remembered.
-    if (endedWithoutQuota.containsKey(account) && !anywhere(account).isEmpty()) {
+    if (ended && !known(account).isEmpty()) {
+      keep(account);
+    }
+  }
+
+  /** An account that ended without quota is remembered until it is settled without pods. */
+  private void keep(Account account) {
+    lock.lock();
+    try {
       Remains remains = endedWithoutQuota.remove(account);
       if (remains != null) {
-        beyondReach.put(account, remains);
+        beyondReach.putIfAbsent(account, remains);
       }
+    } finally {
+      lock.unlock();
     }
   }
 
@@ -651,7 +690,7 @@ public final class PodAccounts implements WorkloadListener {
   public Collection<WorkloadId> settle(Account account) {
     List<CachedWorkload> before = heldBy(account);
     remember(account);
-    if (beyondReach.containsKey(account) && comparison.within(charge(account), anywhere(account))) {
+    if (beyondReach.containsKey(account) && comparison.within(charge(account), known(account))) {
       beyondReach.remove(account);
     }
     List<WorkloadId> released = new ArrayList<>();

@@ -37,11 +37,14 @@ import java.util.Deque;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** When pods without an admitted Workload are stopped. */
 class PodAccountantTest {
@@ -268,6 +271,36 @@ class PodAccountantTest {
     after(PodAccountant.UNADMITTED);
 
     assertThat(deleted()).containsExactly("p1", "p2");
+  }
+
+  /** Somebody opens their gates when their job is gone, and so many others are, too. */
+  @ParameterizedTest
+  @ValueSource(booleans = {false, true})
+  void gatedPodsThatOutliveTheirJobAreStoppedOnceTheyRun(boolean admitted) throws Exception {
+    CachedWorkload last =
+        admitted ? workloadOf(job()).admitted("spot").get() : workloadOf(job()).get();
+    become(last);
+    exists(1);
+    stored.computeIfPresent(
+        new UUID(7, 1),
+        (same, pod) ->
+            pod.replace(
+                "\"nodeName\":\"n1\"", "\"schedulingGates\":[{\"name\":\"example.com/later\"}]"));
+    accounts.records().seen(parser.of(JSON.readTree(stored.get(new UUID(7, 1)))));
+    workloads.known().clear();
+    accounts.changed(last, null);
+    accountant.changed(ACCOUNT);
+    for (int i = 0; i < 1_000; i++) {
+      accounts.jobEnded(new Account("team", "uid-of-job-" + i), true);
+    }
+    after(Duration.ofHours(1));
+    assertThat(deleted()).isEmpty();
+
+    pod(1);
+    Set<Account> found = accounts.accountsOf(accounts.records().find(new UUID(7, 1)).orElseThrow());
+    found.forEach(accountant::changed);
+    after(PodAccountant.UNADMITTED);
+    assertThat(deleted()).containsExactly("p1");
   }
 
   /** Also those that a rollout lets go, which have the label of managed pods. */

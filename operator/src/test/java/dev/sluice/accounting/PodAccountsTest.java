@@ -21,6 +21,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.UUID;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -427,6 +428,70 @@ class PodAccountsTest {
 
     accounts.records().gone(uid(1));
     assertThat(accounts.settle(account)).isEmpty();
+    assertThat(accounts.beyondReach(account)).isEmpty();
+  }
+
+  private PodRecord gated(int number) {
+    return pod(number, ROOT, "1", "spec schedulingGates: [{name: example.com/later}]");
+  }
+
+  /** Jobs end that had no quota: as many as are remembered without pods. */
+  private List<Account> manyEnd() {
+    List<Account> others =
+        IntStream.range(0, 1_000).mapToObj(i -> new Account("team", "uid-of-job-" + i)).toList();
+    others.forEach(other -> accounts.jobEnded(other, true));
+    return others;
+  }
+
+  @Test
+  void gatedPodsOfAJobThatEndedWithoutQuotaAreKnownHoweverManyJobsEndLater() {
+    accounts.records().seen(gated(1));
+    accounts.jobEnded(account, true);
+    accounts.settle(account);
+    assertThat(find().exceeds()).as("it is gated").isFalse();
+    manyEnd().forEach(accounts::settle);
+
+    accounts.records().seen(pod(1));
+    assertThat(accounts.accountsOf(pod(1))).containsExactly(account);
+    assertThat(find().excess()).isEqualTo("pods: 1 of 0");
+    accounts.records().gone(uid(1));
+    accounts.settle(account);
+    assertThat(accounts.accountsOf(pod(1))).isEmpty();
+  }
+
+  @Test
+  void ofJobsThatEndedWithoutQuotaOnlyTheEldestWithoutPodsAreForgotten() {
+    accounts.records().seen(gated(1));
+    accounts.jobEnded(account, true);
+    Account empty = new Account("team", "uid-of-none");
+    accounts.jobEnded(empty, true);
+    List<Account> others = manyEnd();
+    assertThat(changed).as("looked at before they are forgotten").contains(account, empty);
+    accounts.settle(account);
+    accounts.settle(empty);
+
+    assertThat(accounts.accountsOf(pod(1))).containsExactly(account);
+    assertThat(accounts.accountsOf(pod(2, empty.root(), "1", ""))).isEmpty();
+    assertThat(accounts.accountsOf(pod(3, others.getFirst().root(), "1", "")))
+        .containsExactly(others.getFirst());
+  }
+
+  /** Also if its Workload had quota: somebody may open their gates later. */
+  @Test
+  void gatedPodsThatOutliveAnAdmittedJobAreKnown() {
+    CachedWorkload before = admitted();
+    accounts.records().seen(gated(1));
+    workloads.known().remove(before.id().name());
+    accounts.changed(before, null);
+    accounts.verified(account);
+    assertThat(accounts.settle(account)).as("they hold no quota").containsExactly(before.id());
+
+    accounts.records().seen(pod(1));
+    assertThat(accounts.accountsOf(pod(1))).containsExactly(account);
+    assertThat(find().excess()).isEqualTo("pods: 1 of 0");
+    assertThat(accounts.beyondReach(account).orElseThrow().last()).contains(before);
+    accounts.records().gone(uid(1));
+    accounts.settle(account);
     assertThat(accounts.beyondReach(account)).isEmpty();
   }
 
