@@ -15,6 +15,7 @@ import dev.sluice.jobs.policy.JobAction.OpenGates;
 import dev.sluice.jobs.policy.JobAction.PatchStatus;
 import dev.sluice.jobs.policy.JobAction.ResizeSlice;
 import dev.sluice.jobs.policy.JobAction.Stop;
+import dev.sluice.jobs.policy.JobAction.StopReason;
 import dev.sluice.workload.record.CachedWorkload;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -86,6 +87,19 @@ class SlicePolicyTest {
                 .path(KueueConstants.WORKLOAD_SLICE_NAME)
                 .asText())
         .isEqualTo("job-sample-388c3");
+  }
+
+  /** docs/elastic-jobs.md#without-quota. */
+  @Test
+  void aJobThatRunsWithoutQuotaIsStoppedBeforeItGetsAWorkload() {
+    assertThat(only(Stop.class, decide(job(3).running(3))).reason())
+        .isEqualTo(StopReason.NO_MATCHING_WORKLOAD);
+    assertThat(only(Stop.class, decide(job(3).running(3), slice("a", 3))).reason())
+        .isEqualTo(StopReason.NOT_ADMITTED);
+    assertThat(
+            only(Stop.class, decide(job(3).running(3), slice("a", 3).reserved("plain"))).reason())
+        .isEqualTo(StopReason.NOT_ADMITTED);
+    assertThat(decide(job(3).status("active", "3"))).as("its pods are not gone").isEmpty();
   }
 
   @Test
