@@ -138,6 +138,27 @@ public record AdmissionComparison(
             .flatMap(pod -> pod.deletion().stream())
             .map(deletion -> deletion.due().plus(REPORT_TIME))
             .min(Instant::compareTo);
+    return compare(charge, counted, next);
+  }
+
+  /** The same with all pods counted, terminating or not. */
+  Finding findWithTerminating(Charge charge, Collection<PodRecord> pods) {
+    return compare(charge, pods, Optional.empty());
+  }
+
+  /**
+   * How many pods run beside what is charged, because pods that terminate are left out; at least 1
+   * if only amounts exceed; 0 if none do, or if more exceeds than that.
+   */
+  int beside(Charge charge, Collection<PodRecord> pods, Instant now) {
+    return pods.stream().noneMatch(pod -> endsSoon(pod, now))
+            || within(charge, pods)
+            || find(charge, pods, false, now).exceeds()
+        ? 0
+        : Math.max(1, pods.size() - charge.pods());
+  }
+
+  private Finding compare(Charge charge, Collection<PodRecord> counted, Optional<Instant> next) {
     int tooMany = counted.size() - charge.pods();
     if (tooMany > 0) {
       return new Finding(tooMany, "pods: %d of %d".formatted(counted.size(), charge.pods()), next);

@@ -239,14 +239,15 @@ public final class PodAccountant implements AutoCloseable {
     if (!dependencies.active().getAsBoolean()) {
       return Optional.empty();
     }
+    Instant now = dependencies.clock().instant();
     List<PodRecord> pods = accounts.podsOf(account);
     if (pods.isEmpty()) {
+      accounts.look(account, pods, now);
       suspects.remove(account);
       left.remove(account);
       dependencies.observer().empty(accounts.workloadsOf(account));
       return Optional.empty();
     }
-    Instant now = dependencies.clock().instant();
     // first, since it asks nobody whether a job exists
     Optional<Duration> ofExcess = stopExcess(account, pods, now);
     Optional<Duration> ofLeft = stopLeft(account, pods, now);
@@ -310,7 +311,7 @@ public final class PodAccountant implements AutoCloseable {
 
   private Optional<Duration> stopExcess(Account account, List<PodRecord> pods, Instant now)
       throws InterruptedException {
-    Finding finding = accounts.find(account, pods, now);
+    Finding finding = accounts.look(account, pods, now);
     if (!finding.exceeds()) {
       suspects.remove(account);
       return finding.lookAgainAt().map(at -> until(now, at));

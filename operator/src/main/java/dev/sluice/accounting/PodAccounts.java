@@ -1,6 +1,7 @@
 package dev.sluice.accounting;
 
 import dev.sluice.accounting.AdmissionComparison.Charge;
+import dev.sluice.accounting.AdmissionComparison.Finding;
 import dev.sluice.api.KueueConstants;
 import dev.sluice.core.model.ResourceAmounts;
 import dev.sluice.core.model.WorkloadId;
@@ -26,6 +27,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
 import java.util.function.Predicate;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -39,6 +41,7 @@ public final class PodAccounts implements WorkloadListener {
   private final AdmissionComparison comparison;
   private final Consumer<Account> listener;
   private final PodRecords records;
+  private final ToleratedTime toleratedTime = new ToleratedTime();
   private volatile Predicate<String> lostNodes = node -> false;
   private volatile Consumer<PodRecord> podListener = pod -> {};
 
@@ -358,10 +361,35 @@ public final class PodAccounts implements WorkloadListener {
     return byNode;
   }
 
-  /** Compares pods of an account with what it is charged for. */
-  AdmissionComparison.Finding find(Account account, Collection<PodRecord> pods, Instant now) {
-    boolean released = comparison.releasesFast() && isOfPods(account, pods);
-    return comparison.find(charge(account), pods, released, now);
+  /**
+   * Compares pods of an account with what it is charged for. Those that terminate count once the
+   * account has used all the time for which they may be replaced.
+   */
+  Finding find(Account account, Collection<PodRecord> pods, Instant now) {
+    boolean released = releases(account, pods);
+    return !released && toleratedTime.isSpent(account, now)
+        ? comparison.findWithTerminating(charge(account), pods)
+        : comparison.find(charge(account), pods, released, now);
+  }
+
+  /**
+   * The same of all pods that an account has now: for how long some of them run beside those that
+   * terminate counts from now on.
+   */
+  Finding look(Account account, Collection<PodRecord> pods, Instant now) {
+    Charge charge = charge(account);
+    int beside = releases(account, pods) ? 0 : comparison.beside(charge, pods, now);
+    Optional<Instant> spentAt = toleratedTime.observe(account, charge.pods(), beside, now);
+    Finding finding = find(account, pods, now);
+    return new Finding(
+        finding.beyond(),
+        finding.excess(),
+        Stream.concat(finding.lookAgainAt().stream(), spentAt.stream()).min(Instant::compareTo));
+  }
+
+  /** Whether the terminating pods of an account have given their quota back. */
+  private boolean releases(Account account, Collection<PodRecord> pods) {
+    return comparison.releasesFast() && isOfPods(account, pods);
   }
 
   /** Whether the pods of an account are jobs themselves: what would stop them is above none. */

@@ -22,6 +22,7 @@ import dev.sluice.workload.feed.AdmittedRequests;
 import dev.sluice.workload.record.CachedWorkload;
 import dev.sluice.workload.record.WorkloadParser;
 import dev.sluice.workload.writing.StatusWriter;
+import dev.sluice.workload.writing.WorkloadWriter;
 import io.fabric8.kubernetes.api.model.events.v1.Event;
 import io.fabric8.kubernetes.api.model.events.v1.EventSeries;
 import io.fabric8.kubernetes.client.KubernetesClient;
@@ -69,6 +70,7 @@ class PodAccountantTest {
   private Duration last = Duration.ZERO;
   private boolean gone;
   private final List<Integer> stopped = new ArrayList<>();
+  private final List<String> evicted = new ArrayList<>();
   private final List<WorkloadId> outlasted = new ArrayList<>();
   private final List<WorkloadId> released = new ArrayList<>();
   private final PodRecordParser parser =
@@ -84,7 +86,10 @@ class PodAccountantTest {
           new PodAccountant.Dependencies(
               new FreshPods(requests, parser),
               new PodStopper(requests, events),
-              (StatusWriter) (id, version, status, urgency) -> new CompletableFuture<>(),
+              (StatusWriter)
+                  (id, version, status, urgency) ->
+                      CompletableFuture.completedFuture(
+                          new WorkloadWriter.Outcome.Written(version)),
               new Jobs(),
               new Observed(),
               () -> now,
@@ -131,7 +136,9 @@ class PodAccountantTest {
 
   private final class Observed implements PodAccountant.Observer {
     @Override
-    public void evicted(CachedWorkload workload, int beyond, String message) {}
+    public void evicted(CachedWorkload workload, int beyond, String message) {
+      evicted.add(message);
+    }
 
     @Override
     public void exceeds(CachedWorkload workload, int beyond, String message) {}
@@ -509,6 +516,28 @@ class PodAccountantTest {
     terminates(1, now, 31_536_000);
     after(Duration.ofDays(1));
     assertThat(deleted()).isEmpty();
+  }
+
+  /** Each half minute, so that as many terminate as run. */
+  @Test
+  void aJobWhosePodsAreReplacedAllTheTimeIsEvicted() throws Exception {
+    become(workloadOf(job()).admitted("spot").get());
+    for (int i = 0; i < 15; i++) {
+      if (i % 3 == 0) {
+        after(Duration.ofSeconds(30));
+      }
+      if (i >= 3) {
+        stored.remove(new UUID(7, i - 3));
+        accounts.records().gone(new UUID(7, i - 3));
+      }
+      terminates(i, now, 30);
+      pod(i + 3);
+    }
+    assertThat(evicted).isEmpty();
+
+    after(Duration.ofSeconds(20));
+    after(PodAccountant.CONFIRMATION.plusMillis(1));
+    assertThat(evicted).singleElement().asString().contains("pods: 6 of 3");
   }
 
   @Test

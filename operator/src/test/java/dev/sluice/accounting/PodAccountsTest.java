@@ -15,6 +15,7 @@ import dev.sluice.workload.KnownWorkloads;
 import dev.sluice.workload.devices.GivenClaims;
 import dev.sluice.workload.feed.AdmittedRequests;
 import dev.sluice.workload.record.CachedWorkload;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
@@ -312,22 +313,99 @@ class PodAccountsTest {
       accounts.records().seen(pod(i));
     }
     for (int i = 10; i < 10 + terminating; i++) {
-      PodRecord pod = pod(i, ROOT, "1", "");
       accounts
           .records()
-          .seen(
-              new PodRecord(
-                  pod.uid(),
-                  pod.namespace(),
-                  pod.name(),
-                  pod.node(),
-                  pod.amounts(),
-                  pod.owners(),
-                  new PodRecord.PodEligibility(false, false, spec, Optional.empty()),
-                  Optional.of(new PodRecord.Deletion(NOW.plusSeconds(left), grace))));
+          .seen(terminating(i, spec, new PodRecord.Deletion(NOW.plusSeconds(left), grace)));
     }
     assertThat(find().exceeds()).isEqualTo(!tolerated);
     assertThat(find().lookAgainAt().isPresent()).isEqualTo(tolerated);
+  }
+
+  private PodRecord terminating(int number, int spec, PodRecord.Deletion deletion) {
+    PodRecord pod = pod(number);
+    return new PodRecord(
+        pod.uid(),
+        pod.namespace(),
+        pod.name(),
+        pod.node(),
+        pod.amounts(),
+        pod.owners(),
+        new PodRecord.PodEligibility(false, false, spec, Optional.empty()),
+        Optional.of(deletion));
+  }
+
+  private Finding look(Instant now) {
+    return accounts.look(account, accounts.podsOf(account), now);
+  }
+
+  /** All pods of the last time are gone, those of now are deleted, and others take their place. */
+  private Finding replaceAll(int time, Instant now) {
+    for (int i = 0; i < 3; i++) {
+      accounts.records().gone(uid(10 * time - 10 + i));
+      accounts
+          .records()
+          .seen(terminating(10 * time + i, 30, new PodRecord.Deletion(now.plusSeconds(30), 30)));
+      accounts.records().seen(pod(10 * time + 10 + i));
+    }
+    return look(now);
+  }
+
+  /** Each time is 30 s after the last one, so that twice the charged pods run all the time. */
+  @Test
+  void podsThatAreReplacedAgainAndAgainCountAfterTwoMinutes() {
+    admitted();
+    for (int time = 0; time < 5; time++) {
+      assertThat(replaceAll(time, NOW.plusSeconds(30L * time)).exceeds()).isFalse();
+    }
+    Instant spent = NOW.plusMillis(133_334);
+    Finding last = look(NOW.plusSeconds(121));
+    assertThat(last.exceeds()).isFalse();
+    assertThat(Duration.between(last.lookAgainAt().orElseThrow(), spent).abs())
+        .as("a tenth was given back meanwhile")
+        .isLessThan(Duration.ofMillis(10));
+
+    Instant later = spent.plusSeconds(1);
+    assertThat(look(later).excess()).isEqualTo("pods: 6 of 3");
+    assertThat(look(later.plus(PodAccountant.CONFIRMATION)).exceeds())
+        .as("it goes on, until pods are gone")
+        .isTrue();
+    assertThat(accounts.find(account, accounts.podsOf(account), later).exceeds())
+        .as("a pod that is to come")
+        .isTrue();
+  }
+
+  @Test
+  void podsThatAreReplacedNowAndThenAreLeftOut() {
+    admitted();
+    for (int time = 0; time < 100; time++) {
+      Instant now = NOW.plusSeconds(600L * time);
+      assertThat(replaceAll(time, now).exceeds()).isFalse();
+      for (int i = 0; i < 3; i++) {
+        accounts.records().gone(uid(10 * time + i));
+      }
+      assertThat(look(now.plusSeconds(39)).exceeds()).isFalse();
+    }
+  }
+
+  @Test
+  void timeToReplacePodsIsGivenBack() {
+    admitted();
+    for (int time = 0; time < 5; time++) {
+      replaceAll(time, NOW.plusSeconds(30L * time));
+    }
+    Instant spent = NOW.plusSeconds(135);
+    assertThat(look(spent).exceeds()).isTrue();
+    for (int i = 40; i < 43; i++) {
+      accounts.records().gone(uid(i));
+    }
+    assertThat(look(spent).exceeds()).isFalse();
+
+    assertThat(replaceAll(5, spent).exceeds()).as("nothing was given back yet").isTrue();
+    for (int i = 50; i < 53; i++) {
+      accounts.records().gone(uid(i));
+    }
+    look(spent);
+    assertThat(replaceAll(6, spent.plusSeconds(1_200)).exceeds()).isFalse();
   }
 
   @Test
