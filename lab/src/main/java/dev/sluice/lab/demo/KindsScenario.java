@@ -2,6 +2,7 @@ package dev.sluice.lab.demo;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.sluice.api.Quantities;
 import dev.sluice.lab.audit.AuditReport;
 import dev.sluice.lab.audit.AuditedKind;
 import dev.sluice.lab.audit.Auditor;
@@ -19,6 +20,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
@@ -99,30 +101,30 @@ public final class KindsScenario {
 
   private static String setup() {
     return """
-        apiVersion: v1
-        kind: Namespace
-        metadata: {name: %1$s}
-        ---
-        apiVersion: kueue.x-k8s.io/v1beta2
-        kind: ResourceFlavor
-        metadata: {name: any-node}
-        ---
-        apiVersion: kueue.x-k8s.io/v1beta2
-        kind: ClusterQueue
-        metadata: {name: %2$s}
-        spec:
-          namespaceSelector: {}
-          resourceGroups:
-          - coveredResources: [cpu, memory]
-            flavors:
-            - name: any-node
-              resources: [{name: cpu, nominalQuota: 0}, {name: memory, nominalQuota: 1Ti}]
-        ---
-        apiVersion: kueue.x-k8s.io/v1beta2
-        kind: LocalQueue
-        metadata: {name: team-a, namespace: %1$s}
-        spec: {clusterQueue: %2$s}
-        """
+    apiVersion: v1
+    kind: Namespace
+    metadata: {name: %1$s}
+    ---
+    apiVersion: kueue.x-k8s.io/v1beta2
+    kind: ResourceFlavor
+    metadata: {name: any-node}
+    ---
+    apiVersion: kueue.x-k8s.io/v1beta2
+    kind: ClusterQueue
+    metadata: {name: %2$s}
+    spec:
+      namespaceSelector: {}
+      resourceGroups:
+      - coveredResources: [cpu, memory]
+        flavors:
+        - name: any-node
+          resources: [{name: cpu, nominalQuota: 0}, {name: memory, nominalQuota: 1Ti}]
+    ---
+    apiVersion: kueue.x-k8s.io/v1beta2
+    kind: LocalQueue
+    metadata: {name: team-a, namespace: %1$s}
+    spec: {clusterQueue: %2$s}
+    """
         .formatted(NAMESPACE, CLUSTER_QUEUE);
   }
 
@@ -244,7 +246,12 @@ public final class KindsScenario {
     List<ObjectChange> history = recorder.history();
     AuditReport report = Auditor.audit(history);
     BigDecimal held =
-        report.peaks().values().stream().max(BigDecimal::compareTo).orElse(BigDecimal.ZERO);
+        report.peaks().entrySet().stream()
+            .filter(peak -> peak.getKey().resource().equals(Quantities.CPU))
+            .map(Map.Entry::getValue)
+            .max(BigDecimal::compareTo)
+            .orElse(BigDecimal.ZERO)
+            .stripTrailingZeros();
     Optional<String> fault =
         recorder.gap().or(() -> report.violations().stream().findFirst().map(Objects::toString));
     expectationResults.judge(
