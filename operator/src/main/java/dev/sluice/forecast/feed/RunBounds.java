@@ -11,6 +11,7 @@ import java.util.function.Function;
 /**
  * Says how long runs of Workloads take at most (docs/backfill.md#bounds). Of a Workload that exists
  * the engine is told so, and of one that somebody only asks about, so that both are judged alike.
+ * The deadline of a job only shortens the estimate: the job's owner may change it while it runs.
  *
  * @param estimates how long a Workload runs
  * @param queueLimits the longest run that the queues of a Workload allow
@@ -28,7 +29,7 @@ public record RunBounds(
     WorkloadRunTime runTime = estimates.apply(workload);
     Duration age = runTime.age().orElse(Duration.ZERO);
     return new RunBound(
-        RunTimeEstimator.limit(workload).map(limit -> positive(limit.plus(before))),
+        RunTimeEstimator.enforced(workload).map(limit -> positive(limit.plus(before))),
         queueLimits.apply(workload).map(limit -> positive(limit.plus(before))),
         runTime
             .estimate()

@@ -73,15 +73,23 @@ public final class RunTimeEstimator {
   }
 
   /** What is left of the limit of all runs together, or the deadline of each if that is less. */
-  static Optional<Duration> limit(CachedWorkload workload) {
+  private static Optional<Duration> limit(CachedWorkload workload) {
+    return Stream.concat(
+            enforced(workload).stream(),
+            RunTimeAnnotations.deadline(workload.annotations()).stream())
+        .min(Comparator.naturalOrder());
+  }
+
+  /**
+   * What is left of {@code maximumExecutionTimeSeconds}, after which the operator ends the run;
+   * empty without such a limit. The deadline of the job is none: the job's owner may change it
+   * while the job runs.
+   */
+  static Optional<Duration> enforced(CachedWorkload workload) {
     long seconds = workload.spec().maximumExecutionTimeSeconds();
     long passed = workload.status().history().executionSeconds();
-    Optional<Duration> ofAll =
-        seconds > 0
-            ? Optional.of(Duration.ofSeconds(Math.max(0, seconds - passed)))
-            : Optional.empty();
-    return Stream.concat(
-            ofAll.stream(), RunTimeAnnotations.deadline(workload.annotations()).stream())
-        .min(Comparator.naturalOrder());
+    return seconds > 0
+        ? Optional.of(Duration.ofSeconds(Math.max(0, seconds - passed)))
+        : Optional.empty();
   }
 }

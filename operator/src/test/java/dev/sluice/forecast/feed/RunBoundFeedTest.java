@@ -5,7 +5,9 @@ import static dev.sluice.forecast.feed.RunWorkload.named;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.sluice.api.queueing.QueueRunTime;
+import dev.sluice.api.queueing.RunTimeAnnotations;
 import dev.sluice.core.model.BackfillRules.RunBound;
+import dev.sluice.core.model.BackfillRules.UnknownRunTime;
 import dev.sluice.core.model.SchedulerEvent;
 import dev.sluice.workload.record.CachedWorkload;
 import java.time.Duration;
@@ -47,6 +49,25 @@ class RunBoundFeedTest {
     feed.tellAll(List.of(waiting), any -> true);
 
     assertThat(told).containsExactly(estimated(Duration.ofHours(2)));
+  }
+
+  /** Batch/v1 lets the deadline of a running Job change. */
+  @Test
+  void deadlineOfTheJobIsNoLimitThatTheOperatorEnforces() {
+    RunWorkload brief = named("a").annotated(RunTimeAnnotations.DEADLINE, "600s");
+    feed.changed(null, brief.build());
+    feed.changed(null, brief.spec("maximumExecutionTimeSeconds", 7_200).ran(3_600).build());
+
+    Duration deadline = Duration.ofMinutes(10);
+    assertThat(told)
+        .containsExactly(
+            estimated(deadline),
+            new RunBound(
+                Optional.of(Duration.ofHours(1)), Optional.empty(), Optional.of(deadline)));
+    RunBound byDeadline = told.getFirst();
+    assertThat(byDeadline.under(UnknownRunTime.REFUSE)).isEmpty();
+    assertThat(byDeadline.under(UnknownRunTime.USE_LIMIT)).isEmpty();
+    assertThat(byDeadline.under(UnknownRunTime.USE_LEARNED)).contains(deadline);
   }
 
   @Test
