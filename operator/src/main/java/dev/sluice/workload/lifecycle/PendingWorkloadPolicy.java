@@ -28,6 +28,7 @@ final class PendingWorkloadPolicy {
   private static final String MISCONFIGURED = "Misconfigured";
   private static final String DEVICES_UNRESOLVED = "DRAResourcesUnresolved";
   private static final String SUSPENDED = "Suspended";
+  private static final String ON_HOLD = "OnHold";
   private static final Set<String> ENDED_BY_BACK_OFF = Set.of("PodsReadyTimeout", "AdmissionCheck");
 
   private final CachedWorkload workload;
@@ -85,8 +86,21 @@ final class PendingWorkloadPolicy {
                 queueLookup
                     .startRules()
                     .aging()
-                    .map(aging -> AgingPolicy.decide(workload, aging, now))
+                    .map(aging -> AgingPolicy.decide(workload, aging, competes(), now))
                     .orElse(LifecycleAction.NOTHING));
+  }
+
+  /**
+   * Whether nothing of its own keeps the Workload out of the queue: its owner decides about gates,
+   * hold, queue name and devices, and gains no priority by them. Requeued=False is what an eviction
+   * left behind, such as a back-off, and a queue that is stopped holds all of its Workloads.
+   */
+  private boolean competes() {
+    return !isGated()
+        && reason().filter(ON_HOLD::equals).isEmpty()
+        && falseReason("Requeued").isEmpty()
+        && !workload.spec().queueName().isEmpty()
+        && queueLookup.unresolvedDevices().isEmpty();
   }
 
   /**
@@ -151,7 +165,7 @@ final class PendingWorkloadPolicy {
   private void explainExclusion() {
     String gates = gates();
     String known = reason().orElse("");
-    if (known.equals("OnHold")) {
+    if (known.equals(ON_HOLD)) {
       return;
     }
     if (workload.spec().queueName().isEmpty()) {

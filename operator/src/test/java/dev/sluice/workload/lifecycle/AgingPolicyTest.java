@@ -20,7 +20,7 @@ class AgingPolicyTest {
   private static final Instant CREATED = Instant.parse("2026-03-01T09:00:00Z");
 
   private static LifecycleAction decide(GivenWorkload given, String waited) {
-    return AgingPolicy.decide(given.get(), AGING, CREATED.plus(Duration.parse(waited)));
+    return AgingPolicy.decide(given.get(), AGING, true, CREATED.plus(Duration.parse(waited)));
   }
 
   private static GivenWorkload boosted(String boost, String own) {
@@ -67,6 +67,32 @@ class AgingPolicyTest {
     assertThat(((Annotate) decide(evicted, "PT1H30M").action().orElseThrow()).annotations())
         .containsEntry(KueueConstants.PRIORITY_BOOST, "0");
     assertThat(((Annotate) decide(evicted, "PT2H").action().orElseThrow()).annotations())
+        .containsEntry(KueueConstants.PRIORITY_BOOST, "10");
+  }
+
+  @Test
+  void whatIsKeptOutHasNoBoost() {
+    assertThat(AgingPolicy.decide(workload().get(), AGING, false, CREATED.plusSeconds(99_000)))
+        .isEqualTo(LifecycleAction.NOTHING);
+    LifecycleAction boosted =
+        AgingPolicy.decide(boosted("10", "10").get(), AGING, false, CREATED.plusSeconds(9_000));
+    assertThat(boosted)
+        .isEqualTo(
+            LifecycleAction.of(
+                new Annotate(
+                    Map.of(KueueConstants.PRIORITY_BOOST, "0", KueueConstants.AGED_BY, "0"),
+                    "boost=0, kept out")));
+    assertThat(
+            AgingPolicy.decide(boosted("0", "0").get(), AGING, false, CREATED.plusSeconds(9_000)))
+        .isEqualTo(LifecycleAction.NOTHING);
+  }
+
+  /** Such as one that was inactive, or whose devices couldn't be counted. */
+  @Test
+  void timeOutOfTheQueueDoesNotCount() {
+    GivenWorkload requeued = workload().condition("Requeued", "True", "Reactivated", ""); // 10:00
+    assertThat(decide(requeued, "PT1H59M59S").action()).isEmpty();
+    assertThat(((Annotate) decide(requeued, "PT2H").action().orElseThrow()).annotations())
         .containsEntry(KueueConstants.PRIORITY_BOOST, "10");
   }
 }

@@ -6,6 +6,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.sluice.api.queueing.StartRules;
+import dev.sluice.workload.lifecycle.LifecycleAction.Annotate;
 import dev.sluice.workload.lifecycle.LifecycleAction.EventSpec;
 import dev.sluice.workload.lifecycle.LifecycleAction.PatchStatus;
 import dev.sluice.workload.record.CachedWorkload;
@@ -14,6 +16,7 @@ import dev.sluice.workload.status.IdleSpreading;
 import java.time.Instant;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.stream.Collectors;
@@ -600,6 +603,69 @@ class LifecyclePolicyTest {
       ObjectNode status = patch(decide(waits, unresolved)).status();
       assertThat(condition(status, "QuotaReserved")).startsWith("False DRAResourcesUnresolved: ");
       assertThat(condition(status, "Requeued")).startsWith("False PodsReadyTimeout: ");
+    }
+  }
+
+  /** docs/queueing-policies.md#ageing. */
+  @Nested
+  class Ageing {
+
+    private final QueueLookup aging =
+        new QueueLookup(
+            QueueState.OPEN,
+            QueueState.OPEN,
+            Optional.empty(),
+            StartRules.of(Map.of("sluice.dev/priority-aging", "10m,1,100")),
+            Optional.empty(),
+            false,
+            Map.of());
+
+    private LifecycleAction waiting(GivenWorkload workload) {
+      return waiting(workload, aging);
+    }
+
+    private static LifecycleAction waiting(GivenWorkload workload, QueueLookup lookup) {
+      workload.condition("Admitted", "False", "NoReservation", "The workload has no reservation");
+      return decide(workload, lookup);
+    }
+
+    private static GivenWorkload pending(String reason, String message) {
+      return workload().condition("QuotaReserved", "False", reason, message);
+    }
+
+    @Test
+    void isOfWhoCompetes() {
+      assertThat(waiting(pending("WaitingForQuota", "no room")).action())
+          .get()
+          .isInstanceOf(Annotate.class);
+    }
+
+    @Test
+    void isNotOfWhoIsKeptOut() {
+      String gate = "example.com/a";
+      assertThat(waiting(pending("AdmissionGated", "Admission is gated by: " + gate).gatedBy(gate)))
+          .as("gated")
+          .isEqualTo(LifecycleAction.NOTHING);
+      assertThat(waiting(pending("OnHold", "held")))
+          .as("on hold")
+          .isEqualTo(LifecycleAction.NOTHING);
+      assertThat(waiting(pending("Deactivated", "off").inactive()).action())
+          .as("inactive")
+          .get()
+          .isNotInstanceOf(Annotate.class);
+      assertThat(
+              waiting(
+                  pending("DRAResourcesUnresolved", "no template")
+                      .condition("Requeued", "False", "DRAResourcesUnresolved", "no template"),
+                  aging.withUnresolvedDevices(Optional.of("no template"))))
+          .as("devices")
+          .isEqualTo(LifecycleAction.NOTHING);
+      assertThat(
+              waiting(
+                  pending("Misconfigured", "The workload names no LocalQueue")
+                      .spec("queueName: ''")))
+          .as("without a queue")
+          .isEqualTo(LifecycleAction.NOTHING);
     }
   }
 
