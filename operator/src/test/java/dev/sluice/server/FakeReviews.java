@@ -17,7 +17,8 @@ import java.util.Set;
 /**
  * A cluster that knows the tokens {@code good}, {@code poor} and {@code tenant} as users of these
  * names, and allows everything to the first, nothing to the second, and to the third to get the
- * Workloads of namespace {@code team}.
+ * Workloads of namespace {@code team}. A token that begins with {@code good-}, or like the name of
+ * a service account, is a user of that name who may do everything.
  */
 public final class FakeReviews {
 
@@ -54,7 +55,7 @@ public final class FakeReviews {
     ObjectNode review = read(request);
     String token = review.path("spec").path("token").asText();
     ObjectNode status = review.putObject("status");
-    if (Set.of("good", "poor", "tenant").contains(token)) {
+    if (Set.of("good", "poor", "tenant").contains(token) || isOneOfMany(token)) {
       status.put("authenticated", true).putObject("user").put("username", token);
     }
     return review.toString();
@@ -72,8 +73,13 @@ public final class FakeReviews {
             && resource.path("namespace").asText().equals("team");
     review
         .putObject("status")
-        .put("allowed", user.equals("good") || user.equals("tenant") && ofTeam);
+        .put(
+            "allowed", user.equals("good") || isOneOfMany(user) || user.equals("tenant") && ofTeam);
     return review.toString();
+  }
+
+  private static boolean isOneOfMany(String user) {
+    return user.startsWith("good-") || user.startsWith("system:serviceaccount:");
   }
 
   private static ObjectNode read(RecordedRequest request) {

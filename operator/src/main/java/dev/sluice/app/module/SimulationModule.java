@@ -167,16 +167,20 @@ public final class SimulationModule implements OperatorModule {
     }
 
     @Override
-    public Answer of(ObjectNode job, Supplier<WorkloadSimulator.Asker> asker) {
+    public Supplier<Answer> prepared(ObjectNode job, Supplier<WorkloadSimulator.Asker> asker) {
       long begin = System.nanoTime();
-      Answer answer = simulator.of(job, asker);
+      Supplier<Answer> prepared = simulator.prepared(job, asker);
+      return () -> answered(prepared.get(), Duration.ofNanos(System.nanoTime() - begin));
+    }
+
+    private Answer answered(Answer answer, Duration took) {
       String name =
           switch (answer) {
             case Answer.Simulated(var result, _, _) -> result.feasibility().apiName();
             case Answer.NotQueued _ -> "NotQueued";
             case Answer.Busy() -> "Busy";
           };
-      startMetrics.answered(name, Duration.ofNanos(System.nanoTime() - begin));
+      startMetrics.answered(name, took);
       return answer;
     }
   }

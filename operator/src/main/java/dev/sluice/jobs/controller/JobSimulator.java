@@ -97,11 +97,18 @@ public interface JobSimulator {
   Optional<JobKind> kind(String apiVersion, String kind);
 
   /**
-   * What would become of a job that is created now.
+   * Prepares the answer to what would become of a job that is created now. Making its Workload
+   * takes processor time by its size, and is done here; the supplier only waits until the engine's
+   * copy has decided.
    *
    * @param job the object, with the defaults of its webhook; it is changed
-   * @param asker gives the name and the patience of whoever asks; called once it is known that the
-   *     job would be queued, and not for other jobs. May throw.
+   * @param asker gives the name and the patience of whoever asks; called by the supplier if the job
+   *     would be queued, and not for other jobs. May throw.
    */
-  Answer of(ObjectNode job, Supplier<WorkloadSimulator.Asker> asker);
+  Supplier<Answer> prepared(ObjectNode job, Supplier<WorkloadSimulator.Asker> asker);
+
+  /** The answer of {@link #prepared}. */
+  default Answer of(ObjectNode job, Supplier<WorkloadSimulator.Asker> asker) {
+    return prepared(job, asker).get();
+  }
 }

@@ -52,27 +52,29 @@ public final class PreviewSimulator implements JobSimulator {
   }
 
   @Override
-  public Answer of(ObjectNode job, Supplier<WorkloadSimulator.Asker> asker) {
+  public Supplier<Answer> prepared(ObjectNode job, Supplier<WorkloadSimulator.Asker> asker) {
     return switch (preview.of(job)) {
-      case Preview.None(var why) -> new Answer.NotQueued(why);
-      case Preview.Composed(var workload, var note) -> of(record(workload), note, asker);
+      case Preview.None(var why) -> () -> new Answer.NotQueued(why);
+      case Preview.Composed(var workload, var note) -> prepared(record(workload), note, asker);
     };
   }
 
-  private Answer of(CachedWorkload workload, String note, Supplier<WorkloadSimulator.Asker> asker) {
+  private Supplier<Answer> prepared(
+      CachedWorkload workload, String note, Supplier<WorkloadSimulator.Asker> asker) {
     return translator.apply(workload) instanceof SchedulerEvent.WorkloadPending(var pending)
-        ? workloadSimulator
-            .of(workload, pending, asker.get())
-            .<Answer>map(
-                result ->
-                    new Answer.Simulated(
-                        result,
-                        note,
-                        result.feasibility() == Feasibility.NEVER
-                            ? Workers.NONE
-                            : workers.apply(result.pendingReport().clusterQueue())))
-            .orElseGet(Answer.Busy::new)
-        : new Answer.NotQueued("it is not queued: it is held by an admission gate");
+        ? () ->
+            workloadSimulator
+                .of(workload, pending, asker.get())
+                .<Answer>map(
+                    result ->
+                        new Answer.Simulated(
+                            result,
+                            note,
+                            result.feasibility() == Feasibility.NEVER
+                                ? Workers.NONE
+                                : workers.apply(result.pendingReport().clusterQueue())))
+                .orElseGet(Answer.Busy::new)
+        : () -> new Answer.NotQueued("it is not queued: it is held by an admission gate");
   }
 
   /** The record of a Workload that is created now. */

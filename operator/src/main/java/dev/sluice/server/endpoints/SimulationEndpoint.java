@@ -31,14 +31,17 @@ import java.time.InstantSource;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.Callable;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Future;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.function.Supplier;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.slf4j.Logger;
@@ -71,8 +74,10 @@ public final class SimulationEndpoint extends PathEndpoint {
 
   private static final String TOO_MANY = "too many simulations are asked for; try again";
 
-  /** How long a request may take, waiting included. */
+  /** How long a request waits for each of its turns, the turn included. */
   private static final Duration LONGEST = PATIENCE.multipliedBy(2);
+
+  private static final String ACCOUNT = "system:serviceaccount:";
 
   /** So many manifests may wait for the one that is looked at. */
   private static final int MOST_WAITING = 4;
@@ -85,6 +90,9 @@ public final class SimulationEndpoint extends PathEndpoint {
           TimeUnit.MINUTES,
           new ArrayBlockingQueue<>(MOST_WAITING),
           Thread.ofPlatform().daemon().name("simulated-manifests").factory());
+
+  /** The tenants of which a manifest is looked at, or waits for that. */
+  private final Set<String> inTurn = ConcurrentHashMap.newKeySet();
 
   private final CallerCheck callerCheck;
   private final ManifestReview manifestReview;
@@ -139,39 +147,60 @@ public final class SimulationEndpoint extends PathEndpoint {
           }
           callerCheck.take(user);
           return inTurn(
+              user,
               () -> {
                 try {
-                  return simulated(request, user, path.group(1));
+                  return read(request, user, path.group(1));
                 } catch (IOException e) {
-                  return notReadable(e);
+                  return () -> notReadable(e);
                 }
               });
         });
   }
 
   /**
-   * Looks at one manifest at a time, whoever asks: a tenant has as many accounts as he likes.
-   * Reading and reviewing one takes a thread that is not one of those that requests, leader
-   * election and readers share.
+   * Looks at one manifest at a time, whoever asks, and at one of each tenant: a tenant has as many
+   * accounts as he likes. Reading and reviewing one takes a thread that is not one of those that
+   * requests, leader election and readers share. What is left to do, such as to wait for others, is
+   * done by the caller's thread, when the turn is over.
    */
-  private Response inTurn(Callable<Response> question) {
+  private Response inTurn(UserInfo user, Callable<Supplier<Response>> step) {
+    String tenant = tenant(user.getUsername());
+    if (!inTurn.add(tenant)) {
+      return unavailable(TOO_MANY);
+    }
+    Supplier<Response> rest;
     try {
-      Future<Response> answer = reviewer.submit(question);
+      rest = ofReviewer(step);
+    } finally {
+      inTurn.remove(tenant);
+    }
+    return rest.get();
+  }
+
+  private Supplier<Response> ofReviewer(Callable<Supplier<Response>> step) {
+    try {
+      Future<Supplier<Response>> answer = reviewer.submit(step);
       try {
         return answer.get(LONGEST.toMillis(), TimeUnit.MILLISECONDS);
       } finally {
         answer.cancel(true);
       }
     } catch (RejectedExecutionException | TimeoutException e) {
-      return unavailable(TOO_MANY);
+      return () -> unavailable(TOO_MANY);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
-      return unavailable("the request was interrupted");
+      return () -> unavailable("the request was interrupted");
     } catch (ExecutionException e) {
       Throwable cause = Objects.requireNonNullElse(e.getCause(), e);
       Throwables.throwIfUnchecked(cause);
       throw new IllegalStateException(cause);
     }
+  }
+
+  /** The service accounts of a namespace are one tenant, any other user is one. */
+  private static String tenant(String user) {
+    return user.startsWith(ACCOUNT) ? user.substring(0, user.lastIndexOf(':')) : user;
   }
 
   private static Response notReadable(IOException e) {
@@ -185,35 +214,46 @@ public final class SimulationEndpoint extends PathEndpoint {
         : String.valueOf(e.getMessage());
   }
 
-  private Response simulated(Request request, UserInfo user, String namespace) throws IOException {
+  /** Reads the manifest; what is left is to ask for access, and then a turn to review it. */
+  private Supplier<Response> read(Request request, UserInfo user, String namespace)
+      throws IOException {
     ObjectNode manifest = manifest(request);
     String kindName = manifest.path("kind").asText();
     Optional<JobKind> kind = jobSimulator.kind(manifest.path("apiVersion").asText(), kindName);
     if (kind.isEmpty()) {
-      return invalid("jobs of kind \"" + kindName + "\" are not queued here");
+      return () -> invalid("jobs of kind \"" + kindName + "\" are not queued here");
     }
-    return callerCheck.ifAllowed(
-        user,
-        on("create", kind.get(), namespace),
-        () -> {
-          try {
-            return simulated(request, user, namespace, kind.get(), manifest);
-          } catch (IOException e) {
-            return notReadable(e);
-          }
-        });
+    return () ->
+        callerCheck.ifAllowed(
+            user,
+            on("create", kind.get(), namespace),
+            () ->
+                inTurn(
+                    user,
+                    () -> {
+                      try {
+                        return reviewed(request, user, namespace, kind.get(), manifest);
+                      } catch (IOException e) {
+                        return () -> notReadable(e);
+                      }
+                    }));
   }
 
-  private Response simulated(
+  /** Reviews the manifest, and makes its Workload; what is left is to wait for the answer. */
+  private Supplier<Response> reviewed(
       Request request, UserInfo user, String namespace, JobKind kind, ObjectNode manifest)
       throws IOException {
     ObjectNode metadata = asNew(manifest);
     String named = metadata.path("namespace").asText();
     if (!named.isEmpty() && !named.equals(namespace)) {
-      return VisibilityEndpoint.failure(
-          BAD_REQUEST,
-          "BadRequest",
-          "metadata.namespace: \"" + named + "\" is not the namespace of the path, " + namespace);
+      return () ->
+          VisibilityEndpoint.failure(
+              BAD_REQUEST,
+              "BadRequest",
+              "metadata.namespace: \""
+                  + named
+                  + "\" is not the namespace of the path, "
+                  + namespace);
     }
     metadata.put("namespace", namespace);
     request
@@ -222,17 +262,21 @@ public final class SimulationEndpoint extends PathEndpoint {
             queue -> metadata.withObjectProperty("labels").put(KueueConstants.QUEUE_NAME, queue));
     try {
       ManifestReview.Reviewed reviewed = manifestReview.of(kind, manifest, user.getUsername());
-      return reviewed.errors().isEmpty()
-          ? answered(request, user, reviewed.object())
-          : invalid("it would be refused: " + String.join("; ", reviewed.errors()));
+      if (!reviewed.errors().isEmpty()) {
+        return () -> invalid("it would be refused: " + String.join("; ", reviewed.errors()));
+      }
+      Supplier<Answer> prepared =
+          jobSimulator.prepared(
+              reviewed.object(), () -> new WorkloadSimulator.Asker(user.getUsername(), PATIENCE));
+      return () -> answered(request, user, prepared.get());
     } catch (ClusterNotListedException e) {
-      return unavailable(String.valueOf(e.getMessage()));
+      return () -> unavailable(String.valueOf(e.getMessage()));
     } catch (OverBudgetException | KubernetesClientException e) {
       throw e;
     } catch (RuntimeException e) {
       // no schema has been before this, as it has been before a webhook
       LOG.debug("manifest of kind={} can't be read", kind.kind(), e);
-      return invalid("the manifest can't be read: a field has a value of another type");
+      return () -> invalid("the manifest can't be read: a field has a value of another type");
     }
   }
 
@@ -261,9 +305,8 @@ public final class SimulationEndpoint extends PathEndpoint {
     return metadata;
   }
 
-  private Response answered(Request request, UserInfo user, ObjectNode job) {
-    return switch (jobSimulator.of(
-        job, () -> new WorkloadSimulator.Asker(user.getUsername(), PATIENCE))) {
+  private Response answered(Request request, UserInfo user, Answer answer) {
+    return switch (answer) {
       case Answer.Busy() -> unavailable(TOO_MANY);
       case Answer.NotQueued(var why) -> invalid(why);
       case Answer.Simulated(var result, var note, var workers) -> {

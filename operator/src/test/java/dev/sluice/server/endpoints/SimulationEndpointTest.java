@@ -47,6 +47,7 @@ import java.util.Set;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 import org.junit.jupiter.api.Test;
@@ -69,7 +70,10 @@ class SimulationEndpointTest {
   KubernetesClient client;
 
   private final List<ObjectNode> asked = new ArrayList<>();
+  private final CountDownLatch begun = new CountDownLatch(1);
+  private final Semaphore waiting = new Semaphore(0);
   private final CountDownLatch goesOn = new CountDownLatch(1);
+  private final BlockingQueue<Integer> answers = new LinkedBlockingQueue<>();
 
   /** Waits behind another, and would preempt two; Workloads of two namespaces are in the way. */
   private final class Simulator implements JobSimulator {
@@ -81,44 +85,52 @@ class SimulationEndpointTest {
     }
 
     @Override
-    public Answer of(ObjectNode job, Supplier<WorkloadSimulator.Asker> asker) {
+    public Supplier<Answer> prepared(ObjectNode job, Supplier<WorkloadSimulator.Asker> asker) {
       asked.add(job);
       return switch (job.at("/metadata/name").asText()) {
-        case "slow" -> {
+        case "heavy" -> {
+          begun.countDown();
           awaited(goesOn);
-          yield new Answer.NotQueued("it took long");
+          yield () -> new Answer.NotQueued("it took long to read");
         }
-        case "busy" -> new Answer.Busy();
-        case "alone" -> new Answer.NotQueued("it is not queued");
+        case "slow" ->
+            () -> {
+              waiting.release();
+              awaited(goesOn);
+              return new Answer.NotQueued("it took long to answer");
+            };
+        case "busy" -> Answer.Busy::new;
+        case "alone" -> () -> new Answer.NotQueued("it is not queued");
         case "broken" -> throw new UnsupportedOperationException("a text has no fields");
         case "early" -> throw new ClusterNotListedException("not listed", new IOException());
         default ->
-            new Answer.Simulated(
-                new SimulationResult(
-                    Feasibility.AFTER_PREEMPTION,
-                    new PendingReport(
-                        new PendingPosition(id("team", "a"), "lq", 5, NOW, 3, 1, false),
-                        "cq",
-                        Optional.of(
-                            new Explanation(
-                                PendingReason.PENDING_EVALUATION,
-                                List.of(),
-                                "waits behind secret/head, which doesn't fit, in a StrictFIFO"
-                                    + " queue")),
-                        List.of(holder("team"), holder("secret"))),
-                    Optional.empty(),
-                    Optional.empty(),
-                    List.of(target("team"), target("secret")),
-                    Optional.empty(),
-                    new Bill(
-                        Optional.of(
-                            new FlavorAttempt.Cost(
-                                new BigDecimal("2.5"), Optional.of(BigDecimal.TEN))),
-                        List.of(budget("reserving", true), budget("counting", false))),
-                    NOW),
-                "it leaves something out",
-                new JobSimulator.Workers(
-                    true, List.of("onsite", "remote"), "it would be offered to both"));
+            () ->
+                new Answer.Simulated(
+                    new SimulationResult(
+                        Feasibility.AFTER_PREEMPTION,
+                        new PendingReport(
+                            new PendingPosition(id("team", "a"), "lq", 5, NOW, 3, 1, false),
+                            "cq",
+                            Optional.of(
+                                new Explanation(
+                                    PendingReason.PENDING_EVALUATION,
+                                    List.of(),
+                                    "waits behind secret/head, which doesn't fit, in a StrictFIFO"
+                                        + " queue")),
+                            List.of(holder("team"), holder("secret"))),
+                        Optional.empty(),
+                        Optional.empty(),
+                        List.of(target("team"), target("secret")),
+                        Optional.empty(),
+                        new Bill(
+                            Optional.of(
+                                new FlavorAttempt.Cost(
+                                    new BigDecimal("2.5"), Optional.of(BigDecimal.TEN))),
+                            List.of(budget("reserving", true), budget("counting", false))),
+                        NOW),
+                    "it leaves something out",
+                    new JobSimulator.Workers(
+                        true, List.of("onsite", "remote"), "it would be offered to both"));
       };
     }
   }
@@ -202,24 +214,56 @@ class SimulationEndpointTest {
     assertThat(asked).hasSizeLessThanOrEqualTo(body.contains("name: ") ? 1 : 0);
   }
 
-  /** A tenant has as many accounts as he likes, and each asks for little. */
+  private void asks(SimulationEndpoint endpoint, String user, String job) {
+    Request request = request(user, "POST", PATH, "", JOB.replace("name: a", "name: " + job));
+    Thread.ofVirtual().start(() -> answers.add(endpoint.answer(request).status()));
+  }
+
+  private void answered(int times, int status) throws InterruptedException {
+    for (int i = 0; i < times; i++) {
+      assertThat(answers.poll(20, TimeUnit.SECONDS)).isEqualTo(status);
+    }
+  }
+
   @Test
   void oneManifestIsLookedAtAtATimeAndFewWait() throws InterruptedException {
     SimulationEndpoint endpoint = endpoint();
-    String slow = JOB.replace("name: a", "name: slow");
-    BlockingQueue<Integer> answers = new LinkedBlockingQueue<>();
-    for (int i = 0; i < 10; i++) {
-      Thread.ofVirtual()
-          .start(
-              () -> answers.add(endpoint.answer(request("good", "POST", PATH, "", slow)).status()));
+    asks(endpoint, "good-0", "heavy");
+    awaited(begun);
+    for (int i = 1; i < 10; i++) {
+      asks(endpoint, "good-" + i, "heavy");
     }
-    for (int i = 0; i < 5; i++) {
-      assertThat(answers.poll(20, TimeUnit.SECONDS)).isEqualTo(503);
-    }
+    answered(5, 503);
     goesOn.countDown();
+    answered(5, 422);
+  }
+
+  /** Five accounts that ask for little, and wait for long, are in nobody's way. */
+  @Test
+  void whoWaitsForAnAnswerKeepsNoTurn() throws InterruptedException {
+    SimulationEndpoint endpoint = endpoint();
     for (int i = 0; i < 5; i++) {
-      assertThat(answers.poll(20, TimeUnit.SECONDS)).isEqualTo(422);
+      asks(endpoint, "good-" + i, "slow");
+      assertThat(waiting.tryAcquire(20, TimeUnit.SECONDS)).isTrue();
     }
+    assertThat(endpoint.answer(request("good", "POST", PATH, "", JOB)).status()).isEqualTo(200);
+    goesOn.countDown();
+    answered(5, 422);
+  }
+
+  /** A tenant has as many accounts as he likes. */
+  @Test
+  void serviceAccountsOfANamespaceHaveOneTurnTogether() throws InterruptedException {
+    SimulationEndpoint endpoint = endpoint();
+    asks(endpoint, "system:serviceaccount:crowd:first", "heavy");
+    awaited(begun);
+    for (int i = 0; i < 6; i++) {
+      asks(endpoint, "system:serviceaccount:crowd:other-" + i, "a");
+    }
+    answered(6, 503);
+    asks(endpoint, "system:serviceaccount:another:first", "heavy");
+    goesOn.countDown();
+    answered(2, 422);
   }
 
   @Test
