@@ -23,6 +23,7 @@ import java.util.Locale;
 import java.util.Optional;
 import java.util.Random;
 import java.util.Set;
+import java.util.stream.Stream;
 
 /**
  * How long it takes to say when all pending Workloads of one queue start, as a table in Markdown
@@ -47,8 +48,8 @@ public final class StartForecastTable {
     }
 
     @Override
-    public List<StartForecast.Arrival> arrivals(Set<String> clusterQueues) {
-      return seen;
+    public Stream<StartForecast.Arrival> arrivals(Set<String> clusterQueues) {
+      return seen.stream();
     }
   }
 

@@ -1,17 +1,27 @@
 package dev.sluice.forecast.feed;
 
+import dev.sluice.core.model.LabelSelector.LabelRequirement;
+import dev.sluice.core.model.NodeConstraints;
+import dev.sluice.core.model.NodeConstraints.PreferredNodes;
 import dev.sluice.forecast.starts.StartForecast;
 import dev.sluice.workload.record.CachedWorkload;
+import dev.sluice.workload.record.CachedWorkload.PodSet;
+import dev.sluice.workload.record.PodTemplate;
+import dev.sluice.workload.record.PodTemplate.Container;
+import dev.sluice.workload.record.PodTemplate.ResourceNeeds;
 import java.util.ArrayDeque;
+import java.util.Collection;
 import java.util.Comparator;
 import java.util.Deque;
-import java.util.LinkedHashMap;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 
 /**
  * The Workloads that arrived lately, each as it was when it arrived
- * (docs/expected-starts.md#arrivals). Bounded. Thread-safe.
+ * (docs/expected-starts.md#arrivals). Bounded in number and in memory, of which no namespace takes
+ * what others need. Thread-safe.
  */
 final class RecentArrivals {
 
@@ -19,32 +29,102 @@ final class RecentArrivals {
   static final int MOST_AT_ONCE = StartForecast.MOST_ARRIVALS;
 
   /**
-   * So many are remembered in all; a queue at which none arrived for longest is forgotten first.
+   * So many are remembered in all, a large one counted for several; beyond that the namespace that
+   * has most forgets its oldest.
    */
   static final int MOST = 5_000;
 
-  /**
-   * By ClusterQueue, that of the latest arrival last: being read changes no order. Guarded by this
-   * object.
-   */
-  private final LinkedHashMap<String, Deque<CachedWorkload>> byQueue =
-      new LinkedHashMap<>(16, 0.75f, true);
+  /** A Workload counts once for each so many bytes, about, that it takes; about 20 MB in all. */
+  static final int COUNTED_BYTES = 4 * 1024;
+
+  /** A Workload that would be counted more often isn't remembered. */
+  static final int MOST_OF_ONE = 8;
+
+  /** What an object takes beside its text, about. */
+  private static final int OBJECT = 64;
+
+  /** By ClusterQueue, the latest last. Guarded by this object. */
+  private final Map<String, Deque<Arrived>> byQueue = new HashMap<>();
 
   /** Guarded by this object. */
-  private int size;
+  private final Map<String, Share> byNamespace = new HashMap<>();
 
-  /** A Workload has arrived at a ClusterQueue. */
-  synchronized void arrived(String clusterQueue, CachedWorkload workload) {
-    Deque<CachedWorkload> of = byQueue.computeIfAbsent(clusterQueue, _ -> new ArrayDeque<>());
-    of.addLast(workload);
-    size++;
+  /** Guarded by this object. */
+  private int count;
+
+  /** Guarded by this object. */
+  private long last;
+
+  /**
+   * A Workload that is remembered.
+   *
+   * @param number of two arrivals the later one has the higher number
+   * @param count for how many it counts
+   */
+  private record Arrived(long number, String clusterQueue, int count, CachedWorkload workload) {}
+
+  /** What is remembered of a namespace, the latest last. */
+  private static final class Share {
+    private final Deque<Arrived> arrived = new ArrayDeque<>();
+    private int count;
+
+    private int count() {
+      return count;
+    }
+
+    private long oldest() {
+      return arrived.getFirst().number();
+    }
+  }
+
+  /** A Workload has arrived at a ClusterQueue; a very large one is left out. */
+  void arrived(String clusterQueue, CachedWorkload workload) {
+    long counted = 1 + bytes(workload) / COUNTED_BYTES;
+    if (counted <= MOST_OF_ONE) {
+      add(clusterQueue, (int) counted, workload.with(CachedWorkload.Status.NEW));
+    }
+  }
+
+  private synchronized void add(String clusterQueue, int counted, CachedWorkload workload) {
+    Arrived latest = new Arrived(++last, clusterQueue, counted, workload);
+    Deque<Arrived> of = byQueue.computeIfAbsent(clusterQueue, _ -> new ArrayDeque<>());
+    of.addLast(latest);
+    Share share = byNamespace.computeIfAbsent(workload.id().namespace(), _ -> new Share());
+    share.arrived.addLast(latest);
+    share.count += counted;
+    count += counted;
     if (of.size() > MOST_AT_ONCE) {
-      of.removeFirst();
-      size--;
+      forget(of.getFirst());
     }
-    while (size > MOST) {
-      size -= byQueue.pollFirstEntry().getValue().size();
+    while (count > MOST) {
+      forget(largest().arrived.getFirst());
     }
+  }
+
+  /** The share that counts most; of equal ones that with the oldest arrival. */
+  private Share largest() {
+    return byNamespace.values().stream()
+        .max(
+            Comparator.comparingInt(Share::count)
+                .thenComparing(Comparator.comparingLong(Share::oldest).reversed()))
+        .orElseThrow();
+  }
+
+  private void forget(Arrived arrived) {
+    byQueue.computeIfPresent(
+        arrived.clusterQueue(),
+        (_, of) -> {
+          of.remove(arrived);
+          return of.isEmpty() ? null : of;
+        });
+    byNamespace.computeIfPresent(
+        arrived.workload().id().namespace(),
+        (_, share) -> {
+          share.arrived.remove(arrived);
+          share.count -= arrived.count();
+          return share.arrived.isEmpty() ? null : share;
+        });
+    count -= arrived.count();
   }
 
   /** The last arrivals at these ClusterQueues together, in the order of their creation. */
@@ -53,8 +133,46 @@ final class RecentArrivals {
         byQueue.entrySet().stream()
             .filter(each -> clusterQueues.contains(each.getKey()))
             .flatMap(each -> each.getValue().stream())
+            .map(Arrived::workload)
             .sorted(Comparator.comparing(CachedWorkload::createdAt))
             .toList();
     return all.subList(Math.max(0, all.size() - MOST_AT_ONCE), all.size());
+  }
+
+  /**
+   * About how many bytes a Workload takes beside its status, as if it shared no template and no
+   * text with another one.
+   */
+  private static long bytes(CachedWorkload workload) {
+    return bytes(
+        List.of(
+            workload.labels(),
+            workload.annotations(),
+            workload.finalizers(),
+            workload.coOwners(),
+            workload.spec().preemptionGates(),
+            workload.spec().podSets()));
+  }
+
+  private static long bytes(Object value) {
+    return switch (value) {
+      case Map<?, ?> map -> bytes(map.keySet()) + bytes(map.values());
+      case Collection<?> values -> OBJECT + values.stream().mapToLong(RecentArrivals::bytes).sum();
+      case PodSet podSet ->
+          bytes(List.of(podSet.name(), podSet.topologySpreading(), podSet.topologyRequest()))
+              + bytes(podSet.template());
+      case PodTemplate template ->
+          bytes(List.of(template.containers(), template.initContainers(), template.podLevel()))
+              + bytes(List.of(template.overhead(), template.nodeConstraints()))
+              + bytes(List.of(template.resourceClaims(), template.problems()));
+      case Container container -> bytes(List.of(container.name(), container.resources()));
+      case ResourceNeeds needs -> bytes(List.of(needs.requests(), needs.limits()));
+      case NodeConstraints nodes ->
+          bytes(List.of(nodes.nodeSelector(), nodes.affinityTerms(), nodes.affinityFields()))
+              + bytes(List.of(nodes.tolerations(), nodes.preferred()));
+      case PreferredNodes preferred -> bytes(preferred.requirements());
+      case LabelRequirement requirement -> bytes(List.of(requirement.key(), requirement.values()));
+      default -> OBJECT + value.toString().length();
+    };
   }
 }

@@ -1,6 +1,7 @@
 package dev.sluice.forecast.feed;
 
 import dev.sluice.core.engine.EngineState;
+import dev.sluice.core.model.PendingWorkload;
 import dev.sluice.core.model.SchedulerEvent;
 import dev.sluice.core.model.WorkloadId;
 import dev.sluice.forecast.runtimes.RunTimeEstimate;
@@ -18,7 +19,6 @@ import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
 import java.util.LinkedHashMap;
-import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
@@ -31,6 +31,7 @@ import java.util.concurrent.TimeoutException;
 import java.util.function.Function;
 import java.util.function.Predicate;
 import java.util.function.Supplier;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -308,29 +309,33 @@ public final class StartEstimator implements WorkloadListener {
     }
 
     @Override
-    public List<StartForecast.Arrival> arrivals(Set<String> clusterQueues) {
-      return arrivals.of(clusterQueues).stream()
-          .flatMap(workload -> arrival(workload).stream())
-          .toList();
+    public Stream<StartForecast.Arrival> arrivals(Set<String> clusterQueues) {
+      return arrivals.of(clusterQueues).stream().flatMap(workload -> arrival(workload).stream());
     }
   }
 
-  /**
-   * How a Workload arrived; empty if it didn't ask for quota, or if what it asks for is no news.
-   */
+  /** How a Workload arrived; empty if it wouldn't be queued now. */
   private Optional<StartForecast.Arrival> arrival(CachedWorkload workload) {
+    return queued(workload)
+        .map(pending -> new StartForecast.Arrival(pending, runTimes.apply(workload).estimate()));
+  }
+
+  /** What the engine is told of a Workload that may get quota; empty for others. */
+  private Optional<PendingWorkload> queued(CachedWorkload workload) {
     return translator
         .map(of -> of.apply(workload))
         .filter(SchedulerEvent.WorkloadPending.class::isInstance)
         .map(event -> ((SchedulerEvent.WorkloadPending) event).workload())
-        .filter(pending -> !pending.held() && pending.defect().isEmpty())
-        .map(pending -> new StartForecast.Arrival(pending, runTimes.apply(workload).estimate()));
+        .filter(pending -> !pending.held() && pending.defect().isEmpty());
   }
 
   @Override
   public void changed(@Nullable CachedWorkload before, @Nullable CachedWorkload after) {
     if (listed && before == null && after != null && isArrival(after)) {
-      arrivals.arrived(clusterQueues.apply(after), after);
+      String clusterQueue = clusterQueues.apply(after);
+      if (!clusterQueue.isEmpty() && queued(after).isPresent()) {
+        arrivals.arrived(clusterQueue, after);
+      }
     }
     // a Workload that was reserving when it was first seen says nothing of how long it waited
     boolean waited = before != null && !before.quotaReserved();

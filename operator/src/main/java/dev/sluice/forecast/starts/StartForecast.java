@@ -32,6 +32,7 @@ import java.util.SplittableRandom;
 import java.util.function.BooleanSupplier;
 import java.util.function.Predicate;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /** Plays a state of the engine forward, and tells when its pending Workloads start. */
@@ -71,12 +72,13 @@ public final class StartForecast {
 
     /**
      * The Workloads that arrived lately at ClusterQueues, in the order of their arrival; others
-     * like them arrive in the plays. None where nobody counts them.
+     * like them arrive in the plays. None where nobody counts them. No further ones are asked for
+     * when the time of the forecast is over, so each is made when it is asked for.
      *
      * @param clusterQueues the names
      */
-    default List<Arrival> arrivals(Set<String> clusterQueues) {
-      return List.of();
+    default Stream<Arrival> arrivals(Set<String> clusterQueues) {
+      return Stream.of();
     }
   }
 
@@ -308,7 +310,9 @@ public final class StartForecast {
             .filter(each -> trees.contains(each.getValue()))
             .map(Map.Entry::getKey)
             .collect(Collectors.toSet());
-    return knowledge.arrivals(clusterQueues).stream()
+    return knowledge
+        .arrivals(clusterQueues)
+        .takeWhile(_ -> wanted.goesOn().getAsBoolean())
         .filter(each -> rootOfLocal.containsKey(each.workload().localQueue()))
         .toList();
   }

@@ -60,6 +60,20 @@ final class RunWorkload {
     return this;
   }
 
+  /** With so many containers. */
+  RunWorkload containers(int count) {
+    ArrayNode containers = (ArrayNode) object.at("/spec/podSets/0/template/spec/containers");
+    while (containers.size() < count) {
+      containers.addObject().put("name", "c" + containers.size());
+    }
+    return this;
+  }
+
+  RunWorkload ofNamespace(String namespace) {
+    object.withObject("/metadata").put("namespace", namespace);
+    return this;
+  }
+
   RunWorkload annotated(String key, String value) {
     object.withObject("/metadata/annotations").put(key, value);
     return this;

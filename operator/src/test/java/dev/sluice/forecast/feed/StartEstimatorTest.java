@@ -7,6 +7,7 @@ import dev.sluice.api.queueing.RunTimeAnnotations;
 import dev.sluice.core.engine.EngineState;
 import dev.sluice.core.model.ClusterQueueSpec.PreemptionPolicies;
 import dev.sluice.core.model.Decision;
+import dev.sluice.core.model.PendingWorkload;
 import dev.sluice.core.model.SchedulerEvent;
 import dev.sluice.forecast.play.OneQueue;
 import dev.sluice.forecast.play.Play;
@@ -42,7 +43,7 @@ class StartEstimatorTest {
               () -> now),
           id -> Optional.ofNullable(workloads.get(id.uid())),
           new RunTimeEstimator(_ -> Optional.empty(), _ -> Optional.empty(), () -> now)::of,
-          _ -> "cq",
+          workload -> workload.spec().queueName().equals("nowhere") ? "" : "cq",
           () -> now,
           Runnable::run);
 
@@ -189,6 +190,42 @@ class StartEstimatorTest {
 
     assertThat(estimator.of(second).orElseThrow().assumptions())
         .containsExactly("no job arrives before it starts");
+  }
+
+  /** Who can't start takes the place of nobody who could. */
+  @Test
+  void whatIsHeldOrWrongOrInNoQueueIsNotRemembered() {
+    estimator.expectArrivals(
+        workload -> {
+          PendingWorkload pending =
+              OneQueue.workload(workload.id().name(), 1, 0, workload.createdAt());
+          return new SchedulerEvent.WorkloadPending(
+              new PendingWorkload(
+                  pending.id(),
+                  pending.version(),
+                  pending.queueName(),
+                  pending.shape(),
+                  pending.priority(),
+                  pending.createdAt(),
+                  pending.queuedAt(),
+                  Optional.empty(),
+                  workload.id().name().contains("held"),
+                  Optional.of("wrong").filter(_ -> workload.id().name().contains("wrong"))));
+        });
+    arrives("first", "10m");
+    CachedWorkload second = arrives("second", "10m");
+    estimator.synced();
+    for (int i = 0; i < 60; i++) {
+      estimator.changed(null, arrived("new-" + i));
+    }
+    for (int i = 0; i < RecentArrivals.MOST_AT_ONCE; i++) {
+      estimator.changed(null, arrived("held-" + i));
+      estimator.changed(null, arrived("wrong-" + i));
+      estimator.changed(null, named("lost-" + i).inQueue("nowhere").build());
+    }
+
+    assertThat(estimator.of(second).orElseThrow().assumptions())
+        .containsExactly("jobs arrive as the last 60 did");
   }
 
   private static CachedWorkload arrived(String name) {

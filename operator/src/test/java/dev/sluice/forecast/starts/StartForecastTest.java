@@ -31,6 +31,8 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.Set;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
 class StartForecastTest {
@@ -84,9 +86,9 @@ class StartForecastTest {
           }
 
           @Override
-          public List<StartForecast.Arrival> arrivals(Set<String> clusterQueues) {
+          public Stream<StartForecast.Arrival> arrivals(Set<String> clusterQueues) {
             assertThat(clusterQueues).containsExactly("cq");
-            return seen;
+            return seen.stream();
           }
         };
     StartForecast.of(state, knowledge, options, StartForecast.Wanted.ALL)
@@ -255,6 +257,39 @@ class StartForecastTest {
     arrives("one-more", 4, declared(1));
     assertThat(of(forecast(seen(1, 4, declared(1)), once), "w0").assumptions())
         .containsExactly("no job arrives before it starts");
+  }
+
+  /** Each is translated when it is asked for, which takes time where pod templates are large. */
+  @Test
+  void noMoreArrivalsAreAskedForWhenTheTimeIsOver() {
+    arrives("first", 4, declared(60));
+    arrives("second", 4, declared(60));
+    AtomicInteger asked = new AtomicInteger();
+    StartForecast.Knowledge knowledge =
+        new StartForecast.Knowledge() {
+          @Override
+          public RunTimeEstimate runTime(WorkloadId id) {
+            return StartForecastTest.this.runTime(id);
+          }
+
+          @Override
+          public Stream<StartForecast.Arrival> arrivals(Set<String> clusterQueues) {
+            return seen(10, 1, declared(15)).stream().peek(_ -> asked.incrementAndGet());
+          }
+        };
+
+    Map<WorkloadId, StartEstimate> estimates =
+        StartForecast.of(
+            source.scheduler().export(),
+            knowledge,
+            StartForecast.Options.DEFAULT,
+            new StartForecast.Wanted(_ -> true, () -> asked.get() < 3));
+
+    assertThat(asked).hasValue(3);
+    assertThat(estimates.values())
+        .singleElement()
+        .extracting(StartEstimate::assumptions)
+        .isEqualTo(List.of("it takes too long to compute"));
   }
 
   /** Those of a LocalQueue that isn't there any more don't come again. */

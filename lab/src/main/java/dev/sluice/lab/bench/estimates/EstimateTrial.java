@@ -51,6 +51,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.function.Function;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -240,10 +241,9 @@ final class EstimateTrial {
     }
 
     @Override
-    public List<StartForecast.Arrival> arrivals(Set<String> clusterQueues) {
+    public Stream<StartForecast.Arrival> arrivals(Set<String> clusterQueues) {
       return seen.stream()
-          .map(workload -> new StartForecast.Arrival(workload, runTime(workload.id())))
-          .toList();
+          .map(workload -> new StartForecast.Arrival(workload, runTime(workload.id())));
     }
   }
 
