@@ -1,16 +1,9 @@
 package dev.sluice.forecast.feed;
 
-import dev.sluice.core.model.LabelSelector.LabelRequirement;
-import dev.sluice.core.model.NodeConstraints;
-import dev.sluice.core.model.NodeConstraints.PreferredNodes;
 import dev.sluice.forecast.starts.StartForecast;
 import dev.sluice.workload.record.CachedWorkload;
-import dev.sluice.workload.record.CachedWorkload.PodSet;
-import dev.sluice.workload.record.PodTemplate;
-import dev.sluice.workload.record.PodTemplate.Container;
-import dev.sluice.workload.record.PodTemplate.ResourceNeeds;
+import dev.sluice.workload.record.RecordSize;
 import java.util.ArrayDeque;
-import java.util.Collection;
 import java.util.Comparator;
 import java.util.Deque;
 import java.util.HashMap;
@@ -39,9 +32,6 @@ final class RecentArrivals {
 
   /** A Workload that would be counted more often isn't remembered. */
   static final int MOST_OF_ONE = 8;
-
-  /** What an object takes beside its text, about. */
-  private static final int OBJECT = 64;
 
   /** By ClusterQueue, the latest last. Guarded by this object. */
   private final Map<String, Deque<Arrived>> byQueue = new HashMap<>();
@@ -79,7 +69,7 @@ final class RecentArrivals {
 
   /** A Workload has arrived at a ClusterQueue; a very large one is left out. */
   void arrived(String clusterQueue, CachedWorkload workload) {
-    long counted = 1 + bytes(workload) / COUNTED_BYTES;
+    long counted = 1 + RecordSize.bytes(workload) / COUNTED_BYTES;
     if (counted <= MOST_OF_ONE) {
       add(clusterQueue, (int) counted, workload.with(CachedWorkload.Status.NEW));
     }
@@ -137,42 +127,5 @@ final class RecentArrivals {
             .sorted(Comparator.comparing(CachedWorkload::createdAt))
             .toList();
     return all.subList(Math.max(0, all.size() - MOST_AT_ONCE), all.size());
-  }
-
-  /**
-   * About how many bytes a Workload takes beside its status, as if it shared no template and no
-   * text with another one.
-   */
-  private static long bytes(CachedWorkload workload) {
-    return bytes(
-        List.of(
-            workload.labels(),
-            workload.annotations(),
-            workload.finalizers(),
-            workload.coOwners(),
-            workload.spec().preemptionGates(),
-            workload.spec().podSets()));
-  }
-
-  private static long bytes(Object value) {
-    return switch (value) {
-      case Map<?, ?> map -> bytes(map.keySet()) + bytes(map.values());
-      case Collection<?> values -> OBJECT + values.stream().mapToLong(RecentArrivals::bytes).sum();
-      case PodSet podSet ->
-          bytes(List.of(podSet.name(), podSet.topologySpreading(), podSet.topologyRequest()))
-              + bytes(podSet.template());
-      case PodTemplate template ->
-          bytes(List.of(template.containers(), template.initContainers(), template.podLevel()))
-              + bytes(List.of(template.overhead(), template.nodeConstraints()))
-              + bytes(List.of(template.resourceClaims(), template.problems()));
-      case Container container -> bytes(List.of(container.name(), container.resources()));
-      case ResourceNeeds needs -> bytes(List.of(needs.requests(), needs.limits()));
-      case NodeConstraints nodes ->
-          bytes(List.of(nodes.nodeSelector(), nodes.affinityTerms(), nodes.affinityFields()))
-              + bytes(List.of(nodes.tolerations(), nodes.preferred()));
-      case PreferredNodes preferred -> bytes(preferred.requirements());
-      case LabelRequirement requirement -> bytes(List.of(requirement.key(), requirement.values()));
-      default -> OBJECT + value.toString().length();
-    };
   }
 }

@@ -1,5 +1,7 @@
 package dev.sluice.workload.feed;
 
+import com.google.common.cache.Cache;
+import com.google.common.cache.CacheBuilder;
 import dev.sluice.api.KueueConstants;
 import dev.sluice.api.Quantities;
 import dev.sluice.api.config.FeatureGate;
@@ -38,6 +40,7 @@ import dev.sluice.workload.record.CachedWorkload.RequeueState;
 import dev.sluice.workload.record.DeviceCharge;
 import dev.sluice.workload.record.NamespaceLimits;
 import dev.sluice.workload.record.PodRequests;
+import dev.sluice.workload.record.RecordSize;
 import dev.sluice.workload.record.ResourceContext;
 import dev.sluice.workload.record.UnsupportedRequests;
 import dev.sluice.workload.status.CheckStates;
@@ -47,7 +50,6 @@ import dev.sluice.workload.status.Preemptions;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
-import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -66,7 +68,8 @@ import org.jspecify.annotations.Nullable;
  */
 public final class WorkloadTranslator {
 
-  private static final int REMEMBERED_SHAPES = 4096;
+  /** How many bytes, about, the pod sets take whose resolved requests are remembered. */
+  private static final long REMEMBERED_BYTES = 16L << 20;
 
   /** How many slices of a job are asked for its history of preemption. */
   private static final int MOST_SLICES = 100;
@@ -90,16 +93,12 @@ public final class WorkloadTranslator {
   private final Predicate<CachedWorkload> attended;
   private final WorkloadRules rules;
   private final WeakInterner<RequestShape> shapes = new WeakInterner<>();
-  private final Map<ShapeKey, ResolvedShape> resolvedShapes =
-      Collections.synchronizedMap(
-          new LinkedHashMap<>(64, 0.75f, true) {
-            private static final long serialVersionUID = 1L;
-
-            @Override
-            protected boolean removeEldestEntry(Map.Entry<ShapeKey, ResolvedShape> eldest) {
-              return size() > REMEMBERED_SHAPES;
-            }
-          });
+  private final Cache<ShapeKey, ResolvedShape> resolvedShapes =
+      CacheBuilder.newBuilder()
+          .concurrencyLevel(1)
+          .maximumWeight(REMEMBERED_BYTES)
+          .<ShapeKey, ResolvedShape>weigher((shapeKey, resolvedShape) -> shapeKey.weight())
+          .build();
 
   /** The inputs of a Workload's resolved request. */
   private record ShapeKey(
@@ -110,7 +109,15 @@ public final class WorkloadTranslator {
       List<DeviceCharge> devices,
       Map<String, Set<String>> excluded,
       boolean guaranteed,
-      PreemptionRules preemption) {}
+      PreemptionRules preemption) {
+
+    private int weight() {
+      return (int)
+          Math.min(
+              Integer.MAX_VALUE,
+              RecordSize.bytes(List.of(podSets, reclaimable, overheads, excluded)));
+    }
+  }
 
   /** The resolved request, and the reason why it can't be admitted in any case. */
   private record ResolvedShape(RequestShape shape, Optional<String> defect) {}
@@ -506,7 +513,7 @@ public final class WorkloadTranslator {
             excluded(workload),
             PreemptibleLabels.isGuaranteed(workload.labels()),
             ofClass(workload));
-    ResolvedShape known = resolvedShapes.get(shapeKey);
+    ResolvedShape known = resolvedShapes.getIfPresent(shapeKey);
     if (known != null) {
       return known;
     }
@@ -515,6 +522,11 @@ public final class WorkloadTranslator {
     ResolvedShape resolvedShape = new ResolvedShape(shapes.of(shape(shapeKey)), defect);
     resolvedShapes.put(shapeKey, resolvedShape);
     return resolvedShape;
+  }
+
+  /** Of how many Workloads the resolved requests are remembered, at the most. */
+  long remembered() {
+    return resolvedShapes.size();
   }
 
   /** The values that flavors must not have, by key of a requirement. */

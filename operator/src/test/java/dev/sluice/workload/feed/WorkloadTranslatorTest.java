@@ -111,6 +111,21 @@ class WorkloadTranslatorTest {
     assertThat(request.perPod()).isEqualTo(Map.of("cpu", 500L));
   }
 
+  /** Workloads that were deleted are remembered, too: a number of them would bound no memory. */
+  @Test
+  void largePodSetsAreForgottenSooner() {
+    for (int i = 0; i < 400; i++) {
+      pending(PENDING.replace("{cpu: 500m}", "{cpu: " + (i + 1) + "m}"));
+    }
+    assertThat(facts.remembered()).isEqualTo(400);
+
+    String nodes = "nodeSelector: {rack: r%d-" + "x".repeat(500_000) + "}";
+    for (int i = 0; i < 40; i++) {
+      pending(PENDING.replace("{spec: {", "{spec: {" + nodes.formatted(i) + ", "));
+    }
+    assertThat(facts.remembered()).isLessThanOrEqualTo(34);
+  }
+
   @ParameterizedTest
   @ValueSource(
       strings = {
