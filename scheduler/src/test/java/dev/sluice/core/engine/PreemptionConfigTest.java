@@ -282,6 +282,27 @@ class PreemptionConfigTest {
     assertThat(fixture.preempted()).containsExactly("runs for same: InClusterQueue");
   }
 
+  /** Its Workloads of before have quota of a ClusterQueue that is none of it any more. */
+  @Test
+  void aLocalQueueThatWasMovedContainsItsClusterQueueAlone() {
+    CandidateSelector ofNobody =
+        new CandidateSelector(
+            Scope.WITHIN_COHORT_TREE, Optional.of(Set.of()), ALL, List.of(), Optional.empty());
+    queue("before", "team", 2);
+    queue("after", "team", 0, always(anywhere(Scope.WITHIN_LOCAL_QUEUE), ofNobody));
+    fixture.tell(
+        new SchedulerEvent.LocalQueueChanged(
+            new LocalQueueSpec(new LocalQueueId("ns", "moved"), "before", StopPolicy.NONE)));
+    submit("runs", "moved", of("moved"), 0);
+    assertThat(fixture.admitted()).containsExactly("runs");
+    fixture.tell(
+        new SchedulerEvent.LocalQueueChanged(
+            new LocalQueueSpec(new LocalQueueId("ns", "moved"), "after", StopPolicy.NONE)));
+    submit("comes", "moved", of("moved"), 9);
+    assertThat(fixture.admitted()).isEmpty();
+    assertThat(fixture.preempted()).isEmpty();
+  }
+
   private static PreemptionTraits of(String localQueue) {
     return new PreemptionTraits(
         Map.of(), Optional.empty(), 0, Optional.of(new LocalQueueId("ns", localQueue)));

@@ -305,8 +305,10 @@ final class ConfiguredPreemption {
   private static boolean isWithin(
       Scope scope, QuotaHolder quotaHolder, ClusterQueueCache queue, Preemptor preemptor) {
     return switch (scope) {
+      // A LocalQueue may have had another ClusterQueue when the holder got its quota.
       case WITHIN_LOCAL_QUEUE ->
-          preemptor.traits().localQueue().filter(quotaHolder.localQueue()::equals).isPresent();
+          queue == preemptor.queue()
+              && preemptor.traits().localQueue().filter(quotaHolder.localQueue()::equals).isPresent();
       case WITHIN_CLUSTER_QUEUE -> queue == preemptor.queue();
       case WITHIN_PARENT_COHORT ->
           queue == preemptor.queue()
