@@ -87,10 +87,10 @@ final class ReferenceNodes {
     return before != null && concerns(before);
   }
 
+  /** An unusable node concerns those whose groups have pods there: by its labels they spread. */
   private boolean concerns(ClusterNode node) {
-    return node.usable()
-        && flavors.values().stream()
-            .anyMatch(flavor -> isTopologyFlavor(flavor.name()) && has(flavor, node));
+    return flavors.values().stream()
+        .anyMatch(flavor -> isTopologyFlavor(flavor.name()) && has(flavor, node));
   }
 
   private static boolean has(Flavor flavor, ClusterNode node) {

@@ -172,8 +172,9 @@ public final class TopologyCache {
   }
 
   /**
-   * Sets a node; returns whether a flavor with a topology has or had it, and it changed. A tree is
-   * kept when nothing changed but labels that name none of its domains.
+   * Sets a node; returns whether a flavor with a topology has or had it, and it changed. That one
+   * is unusable doesn't matter: pods may still be there, and its labels count for the shares of
+   * their groups. A tree is kept when nothing changed but labels that name none of its domains.
    */
   public boolean set(ClusterNode node) {
     ClusterNode before = nodes.put(node.name(), node);
@@ -193,10 +194,10 @@ public final class TopologyCache {
     for (Flavor flavor : flavors.values()) {
       boolean had = isMember(before, flavor);
       boolean has = isMember(after, flavor);
+      any |= belongsTo(before, flavor) || belongsTo(after, flavor);
       if (!had && !has) {
         continue;
       }
-      any = true;
       TopologyTree tree = trees.get(flavor.name());
       if (tree == null
           || before == null
@@ -211,7 +212,11 @@ public final class TopologyCache {
   }
 
   private boolean isMember(@Nullable ClusterNode node, Flavor flavor) {
-    return node != null && node.usable() && isTopologyFlavor(flavor) && hasLabels(node, flavor);
+    return node != null && node.usable() && belongsTo(node, flavor);
+  }
+
+  private boolean belongsTo(@Nullable ClusterNode node, Flavor flavor) {
+    return node != null && isTopologyFlavor(flavor) && hasLabels(node, flavor);
   }
 
   private static boolean hasLabels(ClusterNode node, Flavor flavor) {

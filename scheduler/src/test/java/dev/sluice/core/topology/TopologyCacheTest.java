@@ -201,4 +201,15 @@ class TopologyCacheTest {
     assertThat(cache.removeNode("n1")).isTrue();
     assertThat(tree()).isNotSameAs(before);
   }
+
+  /** Pods of a group may still be there, and its labels count for the shares of the group. */
+  @Test
+  void anUnusableNodeOfAFlavorIsAChange() {
+    ClusterNode unusable = node("n4", Map.of(), 4, List.of(), false);
+    assertThat(cache.set(unusable)).isTrue();
+    assertThat(cache.set(unusable)).isFalse();
+    TopologyTree before = tree();
+    assertThat(cache.removeNode("n4")).isTrue();
+    assertThat(tree()).isSameAs(before);
+  }
 }
