@@ -125,6 +125,30 @@ class FairShareCalculatorTest {
         .isEqualTo(new DominantResourceShare(10, 40, BigDecimal.ONE, true)); // 250, not 100
   }
 
+  /** A double doesn't tell the two ratios apart, whichever of the resources is looked at first. */
+  @Test
+  void theScarcestResourceCountsHoweverLittleScarcerItIs() {
+    for (long difference : List.of(-1L, 1L)) {
+      String cohort = "co" + difference;
+      long most = Long.MAX_VALUE / 4;
+      Map<String, Quota> lent = Map.of("cpu", quota(most), "memory", quota(most + difference));
+      forest.declareQueue(
+          "lender" + difference,
+          cohort,
+          List.of(
+              new ResourceGroup(
+                  List.of("cpu", "memory"), List.of(new ResourceGroup.FlavorQuotas("f", lent)))));
+      forest.declareQueue("a" + difference, cohort, List.of());
+      QuotaNode a = use("a" + difference, cpu, 1);
+      a.add(memory, 1);
+
+      assertThat(shares.of(a))
+          .isEqualTo(
+              new DominantResourceShare(
+                  1, Math.min(most, most + difference), BigDecimal.ONE, true));
+    }
+  }
+
   @Test
   void whatIsNeverLentDoesNotCount() {
     forest.declareQueue("keeper", "co", cpu(new Quota(10, ResourceAmounts.UNLIMITED, 4)));
