@@ -99,6 +99,9 @@ final class ReferenceEngine {
   /** Who may be looked at again, unless others have taken the room until the next cycle. */
   private final Set<ReferenceEntry> returned = new HashSet<>();
 
+  /** The Workloads that were queued anew since the last cycle began: their slice changed. */
+  private final Set<ReferenceEntry> reentered = new HashSet<>();
+
   private boolean deciding;
   private long cycles;
   private boolean looked;
@@ -544,6 +547,7 @@ final class ReferenceEngine {
   }
 
   private void reenter(ReferenceEntry entry) {
+    reentered.add(entry);
     parking.forgetBlock(entry.id.uid());
     returned.remove(entry);
     world.reenter(entry);
@@ -578,6 +582,7 @@ final class ReferenceEngine {
 
   private List<Decided> decide() {
     looked = false;
+    reentered.clear();
     if (!deciding) {
       return List.of();
     }
@@ -635,6 +640,9 @@ final class ReferenceEngine {
                 .flatMap(queue -> world.waitingIn(queue).stream()));
     long cycleBefore = cycles;
     List<Decided> decided = decide();
+    // A replacement that was queued anew, since its slice is evicted now, stays aside.
+    searches.keySet().removeAll(reentered);
+    before.keySet().removeAll(reentered);
     searches.forEach(ReferenceEntry::search);
     // A search of the cycle before is one still: this one would have found the same.
     searches.keySet().stream()

@@ -3,9 +3,12 @@ package dev.sluice.reference;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.sluice.core.model.ClusterQueueSpec.PreemptionPolicies;
+import dev.sluice.core.model.ClusterQueueSpec.PreemptionPolicies.ReclaimWithinCohort;
+import dev.sluice.core.model.ClusterQueueSpec.PreemptionPolicies.WithinClusterQueue;
 import dev.sluice.core.model.PendingWorkload;
 import dev.sluice.core.model.PendingWorkload.JobSlice;
 import dev.sluice.core.model.SchedulerEvent;
+import dev.sluice.reference.Decided.Preemption;
 import java.util.List;
 import java.util.Optional;
 import org.junit.jupiter.api.BeforeEach;
@@ -61,5 +64,22 @@ class ReferenceSlicesTest extends SmallWorld {
 
     assertThat(engine.questions().flushIsDue()).isTrue();
     assertThat(admitted()).containsExactly("waits");
+  }
+
+  /** The cycle that evicts the replaced slice has no reason at the queue of the replacement. */
+  @Test
+  void aReplacementWaitsWhileTheSliceIsEvictedThatItReplaces() {
+    strictQueueOf("q", "c", flavor("f", 1));
+    queue(
+        "lender", "c", policies(WithinClusterQueue.NEVER, ReclaimWithinCohort.ANY), flavor("f", 4));
+    submit("head", "q", 9, 5);
+    submitSlice("new", "old", 3, 3);
+    assertThat(engine.cycle(queue -> true)).isEmpty();
+    submit("reclaims", "lender", 4, 0);
+    assertThat(engine.cycle("lender"::equals)).hasOnlyElementsOfType(Preemption.class).hasSize(1);
+
+    finish("head");
+
+    assertThat(engine.cycle(queue -> true)).isEmpty();
   }
 }
