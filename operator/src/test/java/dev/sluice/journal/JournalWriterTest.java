@@ -155,7 +155,10 @@ class JournalWriterTest {
     }
   }
 
-  /** The writing thread rests until the next sync; what comes at once is not lost meanwhile. */
+  /**
+   * The writing thread rests until the next sync; what comes at once is not lost meanwhile. Half of
+   * the buffer may wait, and what comes at once has room beside it, however slow the writer is.
+   */
   @Test
   void aBufferThatIsHalfFullWakesTheWriter() throws IOException {
     long n = 0;
@@ -163,7 +166,7 @@ class JournalWriterTest {
         writer(1 << 30, JournalDirectory::createFile, Duration.ofHours(1))) {
       checkpoint(writer, SegmentListener.emptyState());
       for (int turn = 0; turn < 5; turn++) {
-        for (int i = 0; i < 40_000; i++) {
+        for (int i = 0; i < 30_000; i++) {
           writer.applied(event(n++));
         }
         long expected = n - (1 << 15) - 1;
