@@ -245,8 +245,7 @@ final class ReferenceBackfill {
               isLent(),
               running().stream()
                   .map(holder -> holder.id().uid())
-                  .collect(Collectors.toUnmodifiableSet()),
-              rules.costs().bounds()),
+                  .collect(Collectors.toUnmodifiableSet())),
           backfill.unknown());
       waiting.forEach(entry -> planned.put(entry.id.uid(), Optional.empty()));
       promises.of(queue.name()).forEach(start -> planned.put(start.id().uid(), Optional.of(start)));

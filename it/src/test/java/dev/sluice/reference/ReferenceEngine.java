@@ -269,8 +269,11 @@ final class ReferenceEngine {
         }
       }
       case SchedulerEvent.RunBounded(var id, var bound) -> {
-        bounds.put(id.uid(), bound);
+        RunBound before = bounds.put(id.uid(), bound);
         ReferenceEntry bounded = world.workloads.get(id.uid());
+        if (before != null && bounded != null && bounded.holding != null) {
+          promises().told(id.uid(), before, bound);
+        }
         world.reservations.bound(id.uid(), bound, bounded != null);
         if (bounded != null
             && bounded.holding != null
@@ -297,6 +300,7 @@ final class ReferenceEngine {
         }
         if (!world.workloads.containsKey(id.uid())) {
           bounds.remove(id.uid());
+          promises().deleted(id.uid());
           world.reservations.forget(id.uid());
         }
         world.reservations.demandChanged();

@@ -11,7 +11,6 @@ import dev.sluice.core.model.WorkloadId;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
@@ -37,7 +36,6 @@ final class ReferencePromises {
    * @param beyondBound whether a run of its tree goes on beyond its bound
    * @param lent whether other queues have quota of this one at any time
    * @param running who has quota of its tree
-   * @param bounds what is known of run times
    */
   record Look(
       Map<WorkloadId, Instant> starts,
@@ -47,14 +45,16 @@ final class ReferencePromises {
       Set<WorkloadId> heldBack,
       boolean beyondBound,
       boolean lent,
-      Set<String> running,
-      Map<String, RunBound> bounds) {}
+      Set<String> running) {}
+
+  /** One that had quota when another bound of it became known. */
+  private record Told(String uid, RunBound before, RunBound after) {}
 
   /** What was known when a queue was planned, and what happened since then. */
   private static final class Known {
     List<PlannedStart> starts = new ArrayList<>();
     Map<FlavorResource, List<Long>> quota = Map.of();
-    Map<String, RunBound> bounds = Map.of();
+    final List<Told> told = new ArrayList<>();
 
     /** Those before whom a head started that came behind them, or wasn't planned. */
     final Set<WorkloadId> overtaken = new HashSet<>();
@@ -77,6 +77,16 @@ final class ReferencePromises {
   /** Nothing is planned in a queue any more. */
   void forget(String queue) {
     queues.remove(queue);
+  }
+
+  /** One that has quota has another bound. */
+  void told(String uid, RunBound before, RunBound after) {
+    queues.values().forEach(known -> known.told.add(new Told(uid, before, after)));
+  }
+
+  /** One is deleted: who comes with its UID is another one. */
+  void deleted(String uid) {
+    queues.values().forEach(known -> known.told.removeIf(told -> told.uid().equals(uid)));
   }
 
   /** What happened since the last call. */
@@ -137,7 +147,6 @@ final class ReferencePromises {
     Known before = queues.getOrDefault(queue, new Known());
     Known after = new Known();
     after.quota = look.quota();
-    after.bounds = new HashMap<>(look.bounds());
     Set<WorkloadId> ahead = new HashSet<>();
     look.starts()
         .forEach(
@@ -183,9 +192,8 @@ final class ReferencePromises {
       return LateCause.QUOTA_REDUCED;
     }
     if (look.beyondBound()
-        || look.running().stream()
-            .anyMatch(
-                uid -> isLater(bound(before.bounds, uid), bound(look.bounds(), uid), unknown))) {
+        || before.told.stream()
+            .anyMatch(told -> look.running().contains(told.uid()) && isLater(told, unknown))) {
       return LateCause.RUN_BEYOND_BOUND;
     }
     if (look.lent()) {
@@ -202,13 +210,9 @@ final class ReferencePromises {
     return quota.getFirst() < before.getFirst() || quota.getLast() < before.getLast();
   }
 
-  private static RunBound bound(Map<String, RunBound> bounds, String uid) {
-    return bounds.getOrDefault(uid, RunBound.UNKNOWN);
-  }
-
-  private static boolean isLater(RunBound before, RunBound after, UnknownRunTime unknown) {
-    Optional<Duration> then = before.under(unknown);
-    Optional<Duration> now = after.under(unknown);
+  private static boolean isLater(Told told, UnknownRunTime unknown) {
+    Optional<Duration> then = told.before().under(unknown);
+    Optional<Duration> now = told.after().under(unknown);
     return then.isPresent() && (now.isEmpty() || now.get().compareTo(then.get()) > 0);
   }
 }

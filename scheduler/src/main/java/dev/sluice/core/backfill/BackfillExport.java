@@ -1,11 +1,13 @@
 package dev.sluice.core.backfill;
 
 import dev.sluice.core.model.BackfillRules.RunBound;
+import dev.sluice.core.model.BackfillRules.UnknownRunTime;
 import dev.sluice.core.model.FlavorResource;
 import dev.sluice.core.model.PlannedStart;
 import dev.sluice.core.model.WorkloadId;
 import java.time.Instant;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 
 /**
@@ -16,17 +18,19 @@ import java.util.Optional;
  * @param trees on what plans depend that aren't of all trees alike
  * @param changed whether anything happened since then that may concern any tree
  * @param next when it is planned anew though nothing happens; empty if never
+ * @param passes how many passes have planned trees
  */
 public record BackfillExport(
     List<BoundExport> bounds,
     List<QueueExport> plans,
     List<TreeExport> trees,
     boolean changed,
-    Optional<Instant> next) {
+    Optional<Instant> next,
+    long passes) {
 
   /** No bounds, no plans. */
   public static final BackfillExport NONE =
-      new BackfillExport(List.of(), List.of(), List.of(), false, Optional.empty());
+      new BackfillExport(List.of(), List.of(), List.of(), false, Optional.empty(), 0);
 
   public BackfillExport {
     bounds = List.copyOf(bounds);
@@ -37,9 +41,16 @@ public record BackfillExport(
   /**
    * The bound of a Workload.
    *
-   * @param before what it was when plans were made last; empty if it is what it was
+   * @param extended how many passes there were when the Workload got a later bound last while it
+   *     had quota, by the rule under which the bound is later; only as long as a queue with planned
+   *     starts hasn't been planned since
    */
-  public record BoundExport(String uid, RunBound bound, Optional<RunBound> before) {}
+  public record BoundExport(String uid, RunBound bound, Map<UnknownRunTime, Long> extended) {
+
+    public BoundExport {
+      extended = Map.copyOf(extended);
+    }
+  }
 
   /**
    * When the queues of a quota tree are planned anew.
@@ -60,12 +71,14 @@ public record BackfillExport(
    * @param quotas what the queue had of each of its pairs when it was planned
    * @param overtakenIds those of them before whom a head has started since that came behind them,
    *     or wasn't planned
+   * @param pass the number of the pass that planned the queue, from 1 on
    */
   public record QueueExport(
       String clusterQueue,
       List<PlannedStart> starts,
       List<PairQuota> quotas,
-      List<WorkloadId> overtakenIds) {
+      List<WorkloadId> overtakenIds,
+      long pass) {
 
     public QueueExport {
       starts = List.copyOf(starts);

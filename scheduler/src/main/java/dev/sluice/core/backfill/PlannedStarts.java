@@ -53,16 +53,24 @@ public final class PlannedStarts {
    * @param quotas what the queue had of each of its pairs
    * @param overtakenIds those before whom a head has started that came behind them, or wasn't
    *     planned
+   * @param pass the number of the pass that planned the queue
    */
   private record QueuePlans(
-      List<PlannedStart> starts, List<PairQuota> quotas, List<WorkloadId> overtakenIds) {}
+      List<PlannedStart> starts,
+      List<PairQuota> quotas,
+      List<WorkloadId> overtakenIds,
+      long pass) {}
 
-  private static final QueuePlans NO_PLANS = new QueuePlans(List.of(), List.of(), List.of());
+  private static final QueuePlans NO_PLANS = new QueuePlans(List.of(), List.of(), List.of(), 0);
 
   private final Map<String, RunBound> bounds = new HashMap<>();
 
-  /** What bounds were when plans were made last; of those that have changed. */
-  private final Map<String, RunBound> boundsBefore = new HashMap<>();
+  /**
+   * The number of the last pass before a run got a later bound, by UID and by the rule under which
+   * the bound is later. A pass doesn't plan every queue, so each queue compares the number with
+   * that of its own pass.
+   */
+  private final Map<String, Map<UnknownRunTime, Long>> extended = new HashMap<>();
 
   private final Map<String, QueuePlans> plans = new TreeMap<>();
   private final List<BackfillEvent> events = new ArrayList<>();
@@ -78,6 +86,9 @@ public final class PlannedStarts {
 
   /** When trees are planned anew though nothing happens, by root. */
   private final Map<QuotaNode, Long> nextOfTrees = new HashMap<>();
+
+  /** How many passes have ended. */
+  private long passes;
 
   /** Whether anything has happened since plans were made that may concern any tree. */
   private boolean allChanged;
@@ -96,13 +107,13 @@ public final class PlannedStarts {
             (uid, bound) ->
                 allBounds.add(
                     new BackfillExport.BoundExport(
-                        uid, bound, Optional.ofNullable(boundsBefore.get(uid)))));
+                        uid, bound, extended.getOrDefault(uid, Map.of()))));
     List<BackfillExport.QueueExport> allPlans = new ArrayList<>();
     plans.forEach(
         (queue, each) ->
             allPlans.add(
                 new BackfillExport.QueueExport(
-                    queue, each.starts(), each.quotas(), each.overtakenIds())));
+                    queue, each.starts(), each.quotas(), each.overtakenIds(), each.pass())));
     return new BackfillExport(
         allBounds,
         allPlans,
@@ -110,7 +121,8 @@ public final class PlannedStarts {
         allChanged,
         nextMicros == QuotaProfile.NEVER
             ? Optional.empty()
-            : Optional.of(Instants.ofMicros(nextMicros)));
+            : Optional.of(Instants.ofMicros(nextMicros)),
+        passes);
   }
 
   /**
@@ -123,12 +135,16 @@ public final class PlannedStarts {
       Function<BackfillExport.TreeExport, @Nullable QuotaNode> roots) {
     for (BackfillExport.BoundExport each : backfillExport.bounds()) {
       bounds.put(each.uid(), each.bound());
-      each.before().ifPresent(before -> boundsBefore.put(each.uid(), before));
+      if (!each.extended().isEmpty()) {
+        extended.put(each.uid(), new EnumMap<>(each.extended()));
+      }
     }
     for (BackfillExport.QueueExport each : backfillExport.plans()) {
       plans.put(
-          each.clusterQueue(), new QueuePlans(each.starts(), each.quotas(), each.overtakenIds()));
+          each.clusterQueue(),
+          new QueuePlans(each.starts(), each.quotas(), each.overtakenIds(), each.pass()));
     }
+    passes = backfillExport.passes();
     allChanged = backfillExport.changed();
     nextMicros = backfillExport.next().map(Instants::micros).orElse(QuotaProfile.NEVER);
     for (BackfillExport.TreeExport each : backfillExport.trees()) {
@@ -164,11 +180,22 @@ public final class PlannedStarts {
         .toList();
   }
 
-  /** Records the bound of a Workload. */
-  public void bound(String uid, RunBound bound) {
+  /**
+   * Records the bound of a Workload.
+   *
+   * @param runs whether the Workload has quota: a later bound of one that waits is no longer run,
+   *     but a larger request
+   */
+  public void bound(String uid, RunBound bound, boolean runs) {
     RunBound before = bounds.put(uid, bound);
-    if (!plans.isEmpty()) {
-      boundsBefore.putIfAbsent(uid, before == null ? RunBound.UNKNOWN : before);
+    if (runs && before != null && !plans.isEmpty()) {
+      for (UnknownRunTime unknown : UnknownRunTime.values()) {
+        if (isLonger(before.under(unknown), bound.under(unknown))) {
+          extended
+              .computeIfAbsent(uid, any -> new EnumMap<>(UnknownRunTime.class))
+              .put(unknown, passes);
+        }
+      }
     }
     if (!ends.isEmpty()) {
       ends.values().forEach(each -> each.boundChanged(uid));
@@ -187,8 +214,8 @@ public final class PlannedStarts {
   /** Forgets a Workload that was deleted or has finished. */
   public void forget(String uid) {
     bounds.remove(uid);
-    if (!boundsBefore.isEmpty()) {
-      boundsBefore.remove(uid);
+    if (!extended.isEmpty()) {
+      extended.remove(uid);
     }
   }
 
@@ -250,9 +277,29 @@ public final class PlannedStarts {
 
   /** Ends it, after all queues of these trees were planned. */
   public void end() {
-    boundsBefore.clear();
+    passes++;
+    if (!extended.isEmpty()) {
+      forgetExtended();
+    }
     nextMicros = QuotaProfile.NEVER;
     nextOfTrees.values().forEach(micros -> nextMicros = Math.min(nextMicros, micros));
+  }
+
+  /** Forgets later bounds that all queues with planned starts know. */
+  private void forgetExtended() {
+    long oldest =
+        plans.values().stream()
+            .filter(each -> !each.starts().isEmpty())
+            .mapToLong(QueuePlans::pass)
+            .min()
+            .orElse(passes);
+    extended
+        .values()
+        .removeIf(
+            numbers -> {
+              numbers.values().removeIf(number -> number < oldest);
+              return numbers.isEmpty();
+            });
   }
 
   /** Plans a tree anew at this time at the latest, in microseconds since the epoch. */
@@ -307,16 +354,22 @@ public final class PlannedStarts {
     return bound != null && bound.under(rules.unknown()).isPresent();
   }
 
-  /** Whether the bound of a run in a tree became a later one since it was planned last. */
-  public boolean anyExtended(QuotaNode rootNode, UnknownRunTime unknown) {
+  /**
+   * Whether a run of a tree got a later bound since a queue was planned last.
+   *
+   * @param rootNode the root of the queue's tree
+   */
+  public boolean anyExtended(String clusterQueue, QuotaNode rootNode, UnknownRunTime unknown) {
+    if (extended.isEmpty()) {
+      return false;
+    }
+    long pass = plans.getOrDefault(clusterQueue, NO_PLANS).pass();
     RunEnds known = ends(unknown);
-    return boundsBefore.entrySet().stream()
+    return extended.entrySet().stream()
         .anyMatch(
             each ->
-                known.isIn(rootNode, each.getKey())
-                    && isLonger(
-                        each.getValue().under(unknown),
-                        bounds.getOrDefault(each.getKey(), RunBound.UNKNOWN).under(unknown)));
+                each.getValue().getOrDefault(unknown, -1L) >= pass
+                    && known.isIn(rootNode, each.getKey()));
   }
 
   /** What is planned in a queue, in queue order. */
@@ -385,7 +438,9 @@ public final class PlannedStarts {
         }
       }
     }
-    plans.put(clusterQueue, new QueuePlans(left, known.quotas(), List.copyOf(overtakenIds)));
+    plans.put(
+        clusterQueue,
+        new QueuePlans(left, known.quotas(), List.copyOf(overtakenIds), known.pass()));
   }
 
   private static BackfillEvent keptOrLate(String clusterQueue, PlannedStart start, Instant now) {
@@ -438,6 +493,8 @@ public final class PlannedStarts {
   public void replace(String clusterQueue, Map<WorkloadId, Instant> planned, Evidence evidence) {
     QueuePlans before = plans.getOrDefault(clusterQueue, NO_PLANS);
     if (isSame(before, planned, evidence.quotas())) {
+      plans.put(
+          clusterQueue, new QueuePlans(before.starts(), before.quotas(), List.of(), passes + 1));
       return;
     }
     List<PlannedStart> starts = new ArrayList<>();
@@ -462,7 +519,7 @@ public final class PlannedStarts {
         PlannedStart unused = moved(clusterQueue, lost, Optional.empty(), before, ahead, evidence);
       }
     }
-    plans.put(clusterQueue, new QueuePlans(starts, evidence.quotas(), List.of()));
+    plans.put(clusterQueue, new QueuePlans(starts, evidence.quotas(), List.of(), passes + 1));
   }
 
   private static boolean isSame(

@@ -207,7 +207,9 @@ final class BackfillPass {
             without,
             quotas.computeIfAbsent(queue, this::quotaOf),
             planner.heldBackIds(),
-            () -> profile.beyondBound() || plannedStarts.anyExtended(rootNode, rules.unknown()),
+            () ->
+                profile.beyondBound()
+                    || plannedStarts.anyExtended(queue.name(), rootNode, rules.unknown()),
             profile::lent));
     return planner;
   }

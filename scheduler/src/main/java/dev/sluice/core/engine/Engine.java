@@ -389,8 +389,8 @@ public final class Engine {
       case SchedulerEvent.PlacementRefused(var id) ->
           secondPasses.refused(id, now, workloads::requeueReplacement);
       case SchedulerEvent.RunBounded(var id, var bound) -> {
-        plannedStarts.bound(id.uid(), bound);
         WorkloadEntry entry = workloads.find(id.uid());
+        plannedStarts.bound(id.uid(), bound, entry != null && entry.reservation != null);
         if (entry != null) {
           reservations.reservations().boundChanged();
           runEndChanged(entry.reservation);

@@ -199,7 +199,8 @@ final class StateOfTrees {
             keep(all.backfill().plans(), queues, BackfillExport.QueueExport::clusterQueue),
             keep(all.backfill().trees(), roots, BackfillExport.TreeExport::root),
             all.backfill().changed(),
-            all.backfill().next()));
+            all.backfill().next(),
+            all.backfill().passes()));
   }
 
   private WaitingExport waiting() {

@@ -302,6 +302,38 @@ class BackfillTest {
     assertThat(events.getLast().cause()).contains(LateCause.RUN_BEYOND_BOUND);
   }
 
+  /** The head is an invalid Workload during the first pass, so that the queue isn't planned. */
+  @Test
+  void aLaterBoundOfARunIsNamedAlsoAfterAPassThatDidNotPlanTheQueue() {
+    strict(1, UnknownRunTime.REFUSE, SchedulerFixture.quota("f", 10));
+    submit("runs", 6, 0, Duration.ofHours(1));
+    submit("large", 10, 1, Duration.ofHours(2));
+    assertThat(admitted()).containsExactly("runs");
+    written("runs");
+    bound("runs", RunBound.of(Duration.ofHours(4)));
+    invalid(9);
+    assertThat(admitted()).isEmpty();
+    assertThat(planned("large").orElseThrow().at()).isEqualTo(after(Duration.ofHours(1)));
+    scheduler.finish("invalid");
+    assertThat(admitted()).isEmpty();
+    assertThat(planned("large").orElseThrow().at()).isEqualTo(after(Duration.ofHours(4)));
+    assertThat(planned("large").orElseThrow().lateBy()).containsExactly(LateCause.RUN_BEYOND_BOUND);
+  }
+
+  @Test
+  void aLaterBoundOfOneThatWaitsIsNoRunBeyondItsBound() {
+    strict(2, UnknownRunTime.REFUSE, SchedulerFixture.quota("f", 10));
+    submit("runs", 6, 0, Duration.ofHours(1));
+    submit("first", 10, 1, Duration.ofHours(1));
+    submit("second", 10, 2, Duration.ofHours(1));
+    assertThat(admitted()).containsExactly("runs");
+    bound("first", RunBound.of(Duration.ofHours(4)));
+    scheduler.finish("runs");
+    assertThat(admitted()).containsExactly("first");
+    assertThat(planned("second").orElseThrow().at()).isEqualTo(after(Duration.ofHours(4)));
+    assertThat(planned("second").orElseThrow().lateBy()).containsExactly(LateCause.OTHER);
+  }
+
   @Test
   void aHigherPriorityMakesThePlanLateAndIsNamed() {
     strict(2, UnknownRunTime.REFUSE, SchedulerFixture.quota("f", 10));
@@ -481,12 +513,7 @@ class BackfillTest {
     assertThat(admitted()).containsExactly("short");
   }
 
-  @Test
-  void anInvalidWorkloadHidesNobodyThatAsksForTheSame() {
-    strict(1, UnknownRunTime.REFUSE, SchedulerFixture.quota("f", 10));
-    submit("runs", 6, 0, Duration.ofHours(1));
-    submit("large", 10, 1, Duration.ofHours(2));
-    assertThat(admitted()).containsExactly("runs");
+  private void invalid(long priority) {
     Instant created = SchedulerFixture.START.plusSeconds(2);
     bound("invalid", RunBound.of(Duration.ofMinutes(5)));
     scheduler.tell(
@@ -496,12 +523,21 @@ class BackfillTest {
                 scheduler.nextVersion(),
                 "q",
                 SchedulerFixture.shape(4),
-                0,
+                priority,
                 created,
                 created,
                 Optional.empty(),
                 false,
                 Optional.of("resources exceed the limits"))));
+  }
+
+  @Test
+  void anInvalidWorkloadHidesNobodyThatAsksForTheSame() {
+    strict(1, UnknownRunTime.REFUSE, SchedulerFixture.quota("f", 10));
+    submit("runs", 6, 0, Duration.ofHours(1));
+    submit("large", 10, 1, Duration.ofHours(2));
+    assertThat(admitted()).containsExactly("runs");
+    invalid(0);
     submit("short", 4, 3, Duration.ofMinutes(5));
     assertThat(admitted()).containsExactly("short");
   }
