@@ -308,7 +308,11 @@ final class ConfiguredPreemption {
       // A LocalQueue may have had another ClusterQueue when the holder got its quota.
       case WITHIN_LOCAL_QUEUE ->
           queue == preemptor.queue()
-              && preemptor.traits().localQueue().filter(quotaHolder.localQueue()::equals).isPresent();
+              && preemptor
+                  .traits()
+                  .localQueue()
+                  .filter(quotaHolder.localQueue()::equals)
+                  .isPresent();
       case WITHIN_CLUSTER_QUEUE -> queue == preemptor.queue();
       case WITHIN_PARENT_COHORT ->
           queue == preemptor.queue()
