@@ -110,13 +110,27 @@ public final class DominantResourceShare implements Comparable<DominantResourceS
         && (infinite || borrowed == 0 || weight.equals(other.weight))) {
       return 0;
     }
-    return exact(other, infinite).compareTo(other.exact(this, infinite));
+    return infinite
+        ? compareRatios(borrowed, lendable, other.borrowed, other.lendable)
+        : exact(other).compareTo(other.exact(this));
+  }
+
+  /**
+   * Compares {@code part / of} with {@code other / ofOther} exactly: ratios of large amounts may
+   * differ by less than a double tells. No amount is negative.
+   */
+  static int compareRatios(long part, long of, long other, long ofOther) {
+    long high = Math.multiplyHigh(part, ofOther);
+    long highOfOther = Math.multiplyHigh(other, of);
+    return high == highOfOther
+        ? Long.compareUnsigned(part * ofOther, other * of)
+        : Long.compare(high, highOfOther);
   }
 
   /** This share's side of the comparison, with a common denominator. */
-  private BigDecimal exact(DominantResourceShare other, boolean unweighted) {
+  private BigDecimal exact(DominantResourceShare other) {
     BigDecimal part = BigDecimal.valueOf(borrowed).multiply(BigDecimal.valueOf(other.lendable));
-    return unweighted || borrowed == 0 ? part : part.multiply(other.weightOrOne());
+    return borrowed == 0 ? part : part.multiply(other.weightOrOne());
   }
 
   private BigDecimal weightOrOne() {

@@ -115,25 +115,13 @@ public final class FairShareCalculator {
     for (int resource = 0; resource < Math.min(lendable.length, borrowed.length); resource++) {
       if (borrowed[resource] > 0
           && lendable[resource] > 0
-          && isGreater(borrowed[resource], lendable[resource], most, of)) {
+          && DominantResourceShare.compareRatios(borrowed[resource], lendable[resource], most, of)
+              > 0) {
         most = borrowed[resource];
         of = lendable[resource];
       }
     }
     return new DominantResourceShare(most, of, node.weight(), true);
-  }
-
-  /**
-   * Whether {@code part / of} is greater than {@code other / ofOther}, exactly: ratios of large
-   * amounts may differ by less than a double tells, and the dominant resource decides between
-   * shares that are compared exactly. No amount is negative.
-   */
-  private static boolean isGreater(long part, long of, long other, long ofOther) {
-    long high = Math.multiplyHigh(part, ofOther);
-    long highOfOther = Math.multiplyHigh(other, of);
-    return high != highOfOther
-        ? high > highOfOther
-        : Long.compareUnsigned(part * ofOther, other * of) > 0;
   }
 
   /**
