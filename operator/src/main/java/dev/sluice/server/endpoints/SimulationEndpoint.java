@@ -146,15 +146,7 @@ public final class SimulationEndpoint extends PathEndpoint {
                 "method " + request.method() + " is not allowed, use POST");
           }
           callerCheck.take(user);
-          return inTurn(
-              user,
-              () -> {
-                try {
-                  return read(request, user, path.group(1));
-                } catch (IOException e) {
-                  return () -> notReadable(e);
-                }
-              });
+          return inTurn(user, () -> read(request, user, path.group(1)));
         });
   }
 
@@ -193,6 +185,9 @@ public final class SimulationEndpoint extends PathEndpoint {
       return () -> unavailable("the request was interrupted");
     } catch (ExecutionException e) {
       Throwable cause = Objects.requireNonNullElse(e.getCause(), e);
+      if (cause instanceof IOException unreadable) {
+        return () -> notReadable(unreadable);
+      }
       Throwables.throwIfUnchecked(cause);
       throw new IllegalStateException(cause);
     }
@@ -227,16 +222,7 @@ public final class SimulationEndpoint extends PathEndpoint {
         callerCheck.ifAllowed(
             user,
             on("create", kind.get(), namespace),
-            () ->
-                inTurn(
-                    user,
-                    () -> {
-                      try {
-                        return reviewed(request, user, namespace, kind.get(), manifest);
-                      } catch (IOException e) {
-                        return () -> notReadable(e);
-                      }
-                    }));
+            () -> inTurn(user, () -> reviewed(request, user, namespace, kind.get(), manifest)));
   }
 
   /** Reviews the manifest, and makes its Workload; what is left is to wait for the answer. */
