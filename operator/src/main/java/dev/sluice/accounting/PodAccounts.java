@@ -366,10 +366,14 @@ public final class PodAccounts implements WorkloadListener {
    * account has used all the time for which they may be replaced.
    */
   Finding find(Account account, Collection<PodRecord> pods, Instant now) {
-    boolean released = releases(account, pods);
+    return find(account, charge(account), pods, releases(account, pods), now);
+  }
+
+  private Finding find(
+      Account account, Charge charge, Collection<PodRecord> pods, boolean released, Instant now) {
     return !released && toleratedTime.isSpent(account, now)
-        ? comparison.findWithTerminating(charge(account), pods)
-        : comparison.find(charge(account), pods, released, now);
+        ? comparison.findWithTerminating(charge, pods)
+        : comparison.find(charge, pods, released, now);
   }
 
   /**
@@ -378,9 +382,10 @@ public final class PodAccounts implements WorkloadListener {
    */
   Finding look(Account account, Collection<PodRecord> pods, Instant now) {
     Charge charge = charge(account);
-    int beside = releases(account, pods) ? 0 : comparison.beside(charge, pods, now);
+    boolean released = releases(account, pods);
+    int beside = released ? 0 : comparison.beside(charge, pods, now);
     Optional<Instant> spentAt = toleratedTime.observe(account, charge.pods(), beside, now);
-    Finding finding = find(account, pods, now);
+    Finding finding = find(account, charge, pods, released, now);
     return new Finding(
         finding.beyond(),
         finding.excess(),
@@ -645,15 +650,13 @@ public final class PodAccounts implements WorkloadListener {
    */
   private boolean remember(Account account, Remains remains) {
     Optional<Account> eldest = Optional.empty();
-    int before;
-    int after;
+    boolean isNew;
     lock.lock();
     try {
-      before = endedWithoutQuota.size();
+      isNew = !endedWithoutQuota.containsKey(account);
       endedWithoutQuota.merge(
           account, remains, (known, now) -> now.last().isPresent() ? now : known);
-      after = endedWithoutQuota.size();
-      if (after > ENDED_WITHOUT_QUOTA) {
+      if (endedWithoutQuota.size() > ENDED_WITHOUT_QUOTA) {
         eldest = Optional.of(endedWithoutQuota.firstEntry().getKey());
         eldest.ifPresent(this::keep);
       }
@@ -661,7 +664,7 @@ public final class PodAccounts implements WorkloadListener {
       lock.unlock();
     }
     eldest.ifPresent(listener);
-    return after > before;
+    return isNew;
   }
 
   /**
