@@ -32,6 +32,7 @@ import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Supplier;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
@@ -78,23 +79,25 @@ class StartForecastTest {
       List<StartForecast.Arrival> seen, StartForecast.Options options) {
     EngineState state = source.scheduler().export();
     Map<String, StartEstimate> estimates = new HashMap<>();
-    StartForecast.Knowledge knowledge =
-        new StartForecast.Knowledge() {
-          @Override
-          public RunTimeEstimate runTime(WorkloadId id) {
-            return StartForecastTest.this.runTime(id);
-          }
-
-          @Override
-          public Stream<StartForecast.Arrival> arrivals(Set<String> clusterQueues) {
-            assertThat(clusterQueues).containsExactly("cq");
-            return seen.stream();
-          }
-        };
-    StartForecast.of(state, knowledge, options, StartForecast.Wanted.ALL)
+    StartForecast.of(state, knowledge(seen::stream), options, StartForecast.Wanted.ALL)
         .forEach((id, estimate) -> estimates.put(id.name(), estimate));
     assertThat(source.scheduler().export()).isEqualTo(state);
     return estimates;
+  }
+
+  private StartForecast.Knowledge knowledge(Supplier<Stream<StartForecast.Arrival>> seen) {
+    return new StartForecast.Knowledge() {
+      @Override
+      public RunTimeEstimate runTime(WorkloadId id) {
+        return StartForecastTest.this.runTime(id);
+      }
+
+      @Override
+      public Stream<StartForecast.Arrival> arrivals(Set<String> clusterQueues) {
+        assertThat(clusterQueues).containsExactly("cq");
+        return seen.get();
+      }
+    };
   }
 
   private static StartEstimate of(Map<String, StartEstimate> estimates, String name) {
@@ -266,17 +269,7 @@ class StartForecastTest {
     arrives("second", 4, declared(60));
     AtomicInteger asked = new AtomicInteger();
     StartForecast.Knowledge knowledge =
-        new StartForecast.Knowledge() {
-          @Override
-          public RunTimeEstimate runTime(WorkloadId id) {
-            return StartForecastTest.this.runTime(id);
-          }
-
-          @Override
-          public Stream<StartForecast.Arrival> arrivals(Set<String> clusterQueues) {
-            return seen(10, 1, declared(15)).stream().peek(_ -> asked.incrementAndGet());
-          }
-        };
+        knowledge(() -> seen(10, 1, declared(15)).stream().peek(_ -> asked.incrementAndGet()));
 
     Map<WorkloadId, StartEstimate> estimates =
         StartForecast.of(
