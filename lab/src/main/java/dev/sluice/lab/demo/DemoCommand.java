@@ -1,6 +1,5 @@
 package dev.sluice.lab.demo;
 
-import dev.sluice.lab.controlplane.BinariesOption;
 import dev.sluice.lab.controlplane.Lifetime;
 import dev.sluice.lab.controlplane.binaries.BinariesMissingException;
 import dev.sluice.lab.demo.DemoCommand.MultiClusterCommand;
@@ -11,14 +10,10 @@ import java.time.Instant;
 import java.time.InstantSource;
 import java.util.List;
 import java.util.Optional;
-import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.Mixin;
-import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
-import picocli.CommandLine.Spec;
 
 /** {@code sluice demo}: runs the scenario of the first Job. */
 @Command(
@@ -37,18 +32,8 @@ import picocli.CommandLine.Spec;
           + " the operator, applies manifests, and judges six expectations. Ends by itself after"
           + " about a minute.",
       "The first time, the control plane's programs are fetched or built; progress is shown."
-    },
-    mixinStandardHelpOptions = true,
-    exitCodeListHeading = "%nExit codes:%n",
-    exitCodeList = {
-      "0:every expectation held",
-      "1:one did not hold, or the story could not be told; the message says why",
-      "2:the command line is wrong",
-      "3:the control plane's programs can't be had, or the cluster can't be reached"
     })
-public final class DemoCommand implements Callable<Integer> {
-
-  @Spec private CommandSpec spec = CommandSpec.create();
+public final class DemoCommand extends StoryCommand {
 
   @Option(
       names = "--kubeconfig",
@@ -82,8 +67,6 @@ public final class DemoCommand implements Callable<Integer> {
       description = "How Jobs name their queue: ${COMPLETION-CANDIDATES} (${DEFAULT-VALUE}).")
   private ScenarioManifests.Form form = ScenarioManifests.Form.LABEL;
 
-  @Mixin private BinariesOption binaries = new BinariesOption();
-
   @Override
   public Integer call() {
     if (withoutOperator && kubeconfig == null) {
@@ -113,26 +96,20 @@ public final class DemoCommand implements Callable<Integer> {
             + " off for a while, and judges nine expectations. Ends by itself after about two"
             + " minutes."
       },
-      mixinStandardHelpOptions = true,
-      exitCodeListHeading = "%nExit codes:%n",
       exitCodeList = {
         "0:every expectation held",
         "1:one did not hold, or the story could not be told; the message says why",
         "2:the command line is wrong",
         "3:the control planes' programs can't be had, or a cluster can't be reached"
       })
-  public static final class MultiClusterCommand implements Callable<Integer> {
+  public static final class MultiClusterCommand extends StoryCommand {
 
     private static final Duration LOST_TIMEOUT = Duration.ofSeconds(10);
-
-    @Spec private CommandSpec spec = CommandSpec.create();
 
     @Option(
         names = "--keep",
         description = "Leaves clusters, operators and objects as they are at the end.")
     private boolean keep;
-
-    @Mixin private BinariesOption binaries = new BinariesOption();
 
     @Override
     public Integer call() {

@@ -5,7 +5,6 @@ import dev.sluice.lab.audit.WatchRecorder;
 import dev.sluice.lab.controlplane.ApiClients;
 import dev.sluice.lab.controlplane.AutoscalerPlayer;
 import dev.sluice.lab.controlplane.AutoscalerPlayer.Pool;
-import dev.sluice.lab.controlplane.BinariesOption;
 import dev.sluice.lab.controlplane.ControlPlane;
 import dev.sluice.lab.controlplane.ControlPlaneSpec;
 import dev.sluice.lab.controlplane.NodeGroup;
@@ -25,39 +24,21 @@ import java.security.SecureRandom;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
-import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.Callable;
 import java.util.function.Consumer;
 import java.util.function.UnaryOperator;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.Mixin;
-import picocli.CommandLine.Model.CommandSpec;
-import picocli.CommandLine.Spec;
 
 /**
  * A story that is told on a control plane of its own: starts that, shows the story as it goes on,
  * and prints which expectations held.
  */
-@Command(
-    mixinStandardHelpOptions = true,
-    exitCodeListHeading = "%nExit codes:%n",
-    exitCodeList = {
-      "0:every expectation held",
-      "1:one did not hold, or the story could not be told; the message says why",
-      "2:the command line is wrong",
-      "3:the control plane's programs can't be had, or the cluster can't be reached"
-    })
-abstract class PoolDemo implements Callable<Integer> {
+abstract class PoolDemo extends StoryCommand {
 
   private static final List<NodeGroup> ONE_NODE = List.of(NodeGroup.plentiful("node", 1));
 
   private final Scene scene;
   private final SecureRandom random = new SecureRandom();
-
-  @Spec private CommandSpec spec = CommandSpec.create();
-
-  @Mixin private BinariesOption binaries = new BinariesOption();
 
   private PoolDemo(Scene scene) {
     this.scene = scene;
@@ -79,10 +60,32 @@ abstract class PoolDemo implements Callable<Integer> {
       List<? extends Expectation> expectations,
       String summary) {}
 
-  /** A story; it returns its expectations and whether they held. */
+  /** A story. */
   @FunctionalInterface
   private interface Story {
-    List<ExpectationResult> tell(WatchRecorder recorder, Screen screen);
+    Told tell(WatchRecorder recorder, Screen screen);
+  }
+
+  /**
+   * What is left of a story.
+   *
+   * @param results its expectations and whether they held
+   * @param epilogue prints what follows the summary
+   */
+  private record Told(List<ExpectationResult> results, Consumer<PrintWriter> epilogue) {
+
+    private static Told of(List<ExpectationResult> results) {
+      return new Told(results, out -> {});
+    }
+
+    private static Told of(List<ExpectationResult> results, List<String> lines) {
+      return new Told(
+          results,
+          out -> {
+            out.println();
+            lines.forEach(out::println);
+          });
+    }
   }
 
   /** What a story is told with. */
@@ -107,32 +110,36 @@ abstract class PoolDemo implements Callable<Integer> {
     }
 
     private List<ExpectationResult> tell(Story story) {
-      return tell(
-          change -> {},
-          (recorder, screen) -> {
-            recorder.start();
-            return story.tell(recorder, screen);
-          });
+      return tell(change -> {}, recorded(story));
     }
 
-    /** The story starts the recorder. */
+    /** The trial sees all changes; the story starts the recorder. */
+    private List<ExpectationResult> tell(PolicyTrial trial, Story story) {
+      InstantSource clock = InstantSource.system();
+      return tell(change -> trial.see(change, clock.instant()), story);
+    }
+
+    private static Story recorded(Story story) {
+      return (recorder, screen) -> {
+        recorder.start();
+        return story.tell(recorder, screen);
+      };
+    }
+
     private List<ExpectationResult> tell(Consumer<ObjectChange> listener, Story story) {
       InstantSource clock = InstantSource.system();
       Instant begin = clock.instant();
-      List<ExpectationResult> results;
+      Told told;
       try (WatchRecorder recorder = new WatchRecorder(client, clock, listener);
           EventLog events = new EventLog(client, scene.namespace());
           Screen screen =
               Screens.open(out, new PoolDashboard(recorder, events), scene.expectations(), clock)) {
-        results = story.tell(recorder, screen);
+        told = story.tell(recorder, screen);
       }
-      Screens.summary(out, results, Duration.between(begin, clock.instant()), scene.summary());
-      return results;
-    }
-
-    private void println(List<String> lines) {
-      out.println();
-      lines.forEach(out::println);
+      Screens.summary(
+          out, told.results(), Duration.between(begin, clock.instant()), scene.summary());
+      told.epilogue().accept(out);
+      return told.results();
     }
   }
 
@@ -194,7 +201,8 @@ abstract class PoolDemo implements Callable<Integer> {
       try (OperatorProcess _ = stage.awaitReady("starting the operator", "");
           AutoscalerPlayer _ = new AutoscalerPlayer(stage.client(), pools)) {
         return stage.tell(
-            (recorder, screen) -> new AutoscalerScenario(stage.client(), recorder, screen).tell());
+            (recorder, screen) ->
+                Told.of(new AutoscalerScenario(stage.client(), recorder, screen).tell()));
       }
     }
 
@@ -232,19 +240,13 @@ abstract class PoolDemo implements Callable<Integer> {
               .formatted(BudgetScenario.CURRENCY, directory("budget"));
       try (OperatorProcess _ =
           stage.awaitReady("starting the operator, which keeps a ledger", ledger)) {
-        List<String> bill = new ArrayList<>();
-        List<ExpectationResult> results =
-            stage.tell(
-                (recorder, screen) -> {
-                  BudgetScenario scenario =
-                      new BudgetScenario(
-                          stage.client(), recorder, screen, stage.settings().visibilityPort());
-                  List<ExpectationResult> told = scenario.tell();
-                  bill.addAll(scenario.bill());
-                  return told;
-                });
-        stage.println(bill);
-        return results;
+        return stage.tell(
+            (recorder, screen) -> {
+              BudgetScenario scenario =
+                  new BudgetScenario(
+                      stage.client(), recorder, screen, stage.settings().visibilityPort());
+              return Told.of(scenario.tell(), scenario.bill());
+            });
       }
     }
   }
@@ -278,7 +280,8 @@ abstract class PoolDemo implements Callable<Integer> {
         DemoOutput.say(
             stage.out(), "playing the controllers of %d kinds".formatted(players.count()));
         return stage.tell(
-            (recorder, screen) -> new KindsScenario(stage.client(), recorder, screen).tell());
+            (recorder, screen) ->
+                Told.of(new KindsScenario(stage.client(), recorder, screen).tell()));
       }
     }
   }
@@ -307,26 +310,20 @@ abstract class PoolDemo implements Callable<Integer> {
     /** The watches begin when the definitions are there: after the first operator has started. */
     @Override
     List<ExpectationResult> play(Stage stage) {
-      InstantSource clock = InstantSource.system();
       PolicyTrial trial = new PolicyTrial();
-      List<PolicyFigures> figures = new ArrayList<>();
-      List<ExpectationResult> results =
-          stage.tell(
-              change -> trial.see(change, clock.instant()),
-              (recorder, screen) -> {
-                KubeQueueScenario scenario =
-                    new KubeQueueScenario(
-                        stage.client(),
-                        recorder,
-                        trial,
-                        screen,
-                        configuration -> stage.start(configuration).awaitReady()::close);
-                List<ExpectationResult> told = scenario.tell();
-                scenario.figures().ifPresent(figures::add);
-                return told;
-              });
-      figures.forEach(each -> print(each, stage.out()));
-      return results;
+      return stage.tell(
+          trial,
+          (recorder, screen) -> {
+            KubeQueueScenario scenario =
+                new KubeQueueScenario(
+                    stage.client(),
+                    recorder,
+                    trial,
+                    screen,
+                    configuration -> stage.start(configuration).awaitReady()::close);
+            return new Told(
+                scenario.tell(), out -> scenario.figures().ifPresent(each -> print(each, out)));
+          });
     }
 
     private static void print(PolicyFigures figures, PrintWriter out) {
@@ -365,9 +362,7 @@ abstract class PoolDemo implements Callable<Integer> {
 
     @Override
     List<ExpectationResult> play(Stage stage) {
-      InstantSource clock = InstantSource.system();
       PolicyTrial trial = new PolicyTrial();
-      List<String> table = new ArrayList<>();
       try (OperatorProcess _ = stage.awaitReady("starting the operator", "")) {
         UnaryOperator<String> explanation =
             PromisesScenario.explanation(
@@ -375,19 +370,14 @@ abstract class PoolDemo implements Callable<Integer> {
                 stage.controlPlane().kubeconfig(),
                 stage.settings().visibilityPort(),
                 stage.controlPlane().logs());
-        List<ExpectationResult> results =
-            stage.tell(
-                change -> trial.see(change, clock.instant()),
+        return stage.tell(
+            trial,
+            Stage.recorded(
                 (recorder, screen) -> {
-                  recorder.start();
                   PromisesScenario scenario =
                       new PromisesScenario(stage.client(), recorder, trial, screen, explanation);
-                  List<ExpectationResult> told = scenario.tell();
-                  table.addAll(scenario.table());
-                  return told;
-                });
-        stage.println(table);
-        return results;
+                  return Told.of(scenario.tell(), scenario.table());
+                }));
       }
     }
   }
@@ -422,27 +412,25 @@ abstract class PoolDemo implements Callable<Integer> {
           "journal: {enable: true, syncInterval: 10ms, directory: \"%s\"}\n".formatted(journal);
       try (OperatorProcess _ =
           stage.awaitReady("starting the operator, which writes a journal", configuration)) {
-        List<ExpectationResult> results =
-            stage.tell(
-                (recorder, screen) ->
+        return stage.tell(
+            (recorder, screen) ->
+                new Told(
                     new TimeScenario(
                             stage.client(),
                             recorder,
                             screen,
                             stage.settings().visibilityPort(),
                             files)
-                        .tell());
-        stage
-            .out()
-            .printf(
-                """
+                        .tell(),
+                    out ->
+                        out.printf(
+                            """
 
-                The page of the comparison: %s
-                The journal: ./sluice replay %2$s
-                             ./sluice what-if -f changed.yaml --journal %2$s
-                """,
-                files.resolve(TimeScenario.PAGE), journal);
-        return results;
+                            The page of the comparison: %s
+                            The journal: ./sluice replay %2$s
+                                         ./sluice what-if -f changed.yaml --journal %2$s
+                            """,
+                            files.resolve(TimeScenario.PAGE), journal)));
       }
     }
   }
