@@ -37,9 +37,6 @@ public final class WorkloadStatuses {
           Variants.EVICTED,
           Variants.LOST);
 
-  /** The reason of a Workload that has no quota because its job would not run. */
-  static final String ON_HOLD = "OnHold";
-
   /** How long the first writes of a new Workload may take; its creation is told in seconds. */
   private static final Duration FIRST_WRITES = Duration.ofMillis(1500);
 
@@ -50,7 +47,7 @@ public final class WorkloadStatuses {
     return workload
         .status()
         .condition("QuotaReserved")
-        .filter(it -> it.status().equals("False") && it.reason().equals(ON_HOLD))
+        .filter(it -> it.status().equals("False") && it.reason().equals(StatusPatch.ON_HOLD))
         .isPresent();
   }
 

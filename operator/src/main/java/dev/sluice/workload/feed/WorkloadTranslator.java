@@ -47,6 +47,7 @@ import dev.sluice.workload.status.CheckStates;
 import dev.sluice.workload.status.DelayedTopology;
 import dev.sluice.workload.status.PodsReady;
 import dev.sluice.workload.status.Preemptions;
+import dev.sluice.workload.status.StatusPatch;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -79,7 +80,7 @@ public final class WorkloadTranslator {
    * replaces them. So a Workload whose admission gates were removed gets the new reason before it
    * can be admitted.
    */
-  private static final Set<String> KEEPS_OUT = Set.of("OnHold", "AdmissionGated");
+  private static final Set<String> KEEPS_OUT = Set.of(StatusPatch.ON_HOLD, "AdmissionGated");
 
   /** A requirement on fields that no node meets. */
   private static final LabelRequirement NO_NODE =

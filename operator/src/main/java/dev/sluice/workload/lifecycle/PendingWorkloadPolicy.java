@@ -28,7 +28,6 @@ final class PendingWorkloadPolicy {
   private static final String MISCONFIGURED = "Misconfigured";
   private static final String DEVICES_UNRESOLVED = "DRAResourcesUnresolved";
   private static final String SUSPENDED = "Suspended";
-  private static final String ON_HOLD = "OnHold";
   private static final Set<String> ENDED_BY_BACK_OFF = Set.of("PodsReadyTimeout", "AdmissionCheck");
 
   private final CachedWorkload workload;
@@ -97,7 +96,7 @@ final class PendingWorkloadPolicy {
    */
   private boolean competes() {
     return !isGated()
-        && reason().filter(ON_HOLD::equals).isEmpty()
+        && reason().filter(StatusPatch.ON_HOLD::equals).isEmpty()
         && falseReason("Requeued").isEmpty()
         && !workload.spec().queueName().isEmpty()
         && queueLookup.unresolvedDevices().isEmpty();
@@ -165,7 +164,7 @@ final class PendingWorkloadPolicy {
   private void explainExclusion() {
     String gates = gates();
     String known = reason().orElse("");
-    if (known.equals(ON_HOLD)) {
+    if (known.equals(StatusPatch.ON_HOLD)) {
       return;
     }
     if (workload.spec().queueName().isEmpty()) {

@@ -19,6 +19,9 @@ import java.util.Optional;
  */
 public final class StatusPatch {
 
+  /** The reason of a Workload that has no quota because its job would not run. */
+  public static final String ON_HOLD = "OnHold";
+
   private static final int LONGEST_MESSAGE = 32768;
   private static final String ADMITTED = "Admitted";
 

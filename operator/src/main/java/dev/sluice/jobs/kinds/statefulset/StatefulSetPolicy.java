@@ -261,7 +261,7 @@ final class StatefulSetPolicy {
     }
     StatusPatch patch =
         StatusPatch.of(workload, reconcileContext.now())
-            .dropReservation("OnHold", "The StatefulSet is scaled to 0");
+            .dropReservation(StatusPatch.ON_HOLD, "The StatefulSet is scaled to 0");
     if (options.podsReady(workload)) {
       PodsReady.initial(patch);
     }
