@@ -198,14 +198,13 @@ final class PodGroupWorkloadBuilder {
   /** While nothing is reserved, the group may have been put together anew. */
   private static boolean isOutOfSync(PodGroup group, CachedWorkload workload) {
     boolean byRoles = !group.prebuilt() && !group.fastAdmission() && group.totalCount() > 0;
-    if (workload.quotaReserved() || !byRoles) {
+    if (workload.quotaReserved() || !byRoles || group.waiting().isEmpty()) {
       return false;
     }
+    List<CachedPod> composed = group.composed();
     Map<String, Integer> roles = new HashMap<>();
-    PodGroup.byRole(group.composed()).forEach((role, pods) -> roles.put(role, pods.size()));
-    return group.composed().size() == group.totalCount()
-        && !group.waiting().isEmpty()
-        && !roles.equals(PodGroupMembers.counts(workload));
+    PodGroup.byRole(composed).forEach((role, pods) -> roles.put(role, pods.size()));
+    return composed.size() == group.totalCount() && !roles.equals(PodGroupMembers.counts(workload));
   }
 
   private static AddOwners addOwners(CachedWorkload workload, List<CachedPod> newcomers) {
