@@ -42,7 +42,7 @@ public final class EventRecorder implements AutoCloseable {
   /** How long an event waits for decisions to be written before it. */
   public static final Duration GIVES_WAY = Duration.ofSeconds(3);
 
-  /** How often writers look whether events still have to give way. */
+  /** How often a writer looks whether events still have to give way. */
   private static final Duration LOOK_AGAIN = Duration.ofMillis(20);
 
   /** Events that were written and whose repetition raises a count; older ones are told anew. */
@@ -382,8 +382,7 @@ public final class EventRecorder implements AutoCloseable {
 
   /**
    * Waits for an event, or until one that waits may be written. One writer alone looks again and
-   * again, and wakes another when it leaves events behind: sixteen that look would take more
-   * processor time than writing does.
+   * again, and wakes another when it leaves events behind.
    */
   private void awaitPermission() throws InterruptedException {
     if (watched || !anyWaits()) {
