@@ -91,10 +91,23 @@ class QueueingPoliciesIT {
     await().pollDelay(Duration.ofMillis(1100)).until(() -> true);
   }
 
+  /** Deletes a Job, and awaits the end of its pods: they count until then. */
   private void end(String job) {
     String workload = api.workloadOf(job);
     api.delete("Job", job);
     api.awaitGone("Workload", workload);
+    await("pods of " + job + " gone")
+        .atMost(Api.LIMIT)
+        .until(
+            () ->
+                cluster
+                    .client()
+                    .pods()
+                    .inNamespace(cluster.namespace())
+                    .withLabel("batch.kubernetes.io/job-name", job)
+                    .list()
+                    .getItems()
+                    .isEmpty());
   }
 
   @Test
