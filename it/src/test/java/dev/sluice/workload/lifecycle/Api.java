@@ -26,7 +26,7 @@ import java.util.Optional;
 /** The cluster as people see it: objects by kind and name, as JSON, and what is awaited of them. */
 final class Api {
 
-  static final Duration LIMIT = Duration.ofMinutes(5);
+  private static final Duration LIMIT = Duration.ofMinutes(5);
   private static final String QUEUES = "kueue.x-k8s.io/v1beta2";
   private static final ObjectMapper JSON = new ObjectMapper();
 
