@@ -100,4 +100,10 @@ public record RequestShape(
         ? this
         : new RequestShape(podSets, guaranteed, preemption, slice, replaced, run, rules);
   }
+
+  /** Of the pod sets alone: shapes that differ in the rest only are few, and queues ask often. */
+  @Override
+  public int hashCode() {
+    return podSets.hashCode();
+  }
 }

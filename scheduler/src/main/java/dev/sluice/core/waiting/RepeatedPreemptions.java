@@ -28,20 +28,24 @@ public final class RepeatedPreemptions {
   private static final int MOST = 10_000;
 
   /** What a preemptor evicted, by target, the earliest first. */
-  private static final class Evictions {
+  private final class Evictions {
     private final Map<String, Deque<Remembered>> byTarget = new HashMap<>(4);
 
-    /** How often it evicted the target that it evicted most often. */
-    private int most;
-
-    /** The same since it last had quota: each cycle asks for both. */
+    /**
+     * How often it evicted the target that it evicted most often since it last had quota: each
+     * cycle asks.
+     */
     private int mostInVain;
+
+    /** Whom it may not preempt again so far, and until when; replaced, since heads keep it. */
+    private Map<String, Long> spared = Map.of();
 
     private void add(Remembered remembered) {
       Deque<Remembered> those =
           byTarget.computeIfAbsent(remembered.preemption.target(), any -> new ArrayDeque<>(2));
       those.add(remembered);
-      count(those);
+      mostInVain = Math.max(mostInVain, inVain(those));
+      spare(remembered.preemption.target(), those);
     }
 
     private Deque<Remembered> of(Remembered remembered) {
@@ -49,11 +53,32 @@ public final class RepeatedPreemptions {
     }
 
     private void removed(Remembered remembered) {
-      byTarget.computeIfPresent(
-          remembered.preemption.target(), (any, those) -> those.isEmpty() ? null : those);
-      most = 0;
-      mostInVain = 0;
-      byTarget.values().forEach(this::count);
+      Deque<Remembered> those = of(remembered);
+      if (those.isEmpty()) {
+        byTarget.remove(remembered.preemption.target());
+      }
+      if (remembered.inVain) {
+        mostInVain = 0;
+        byTarget.values().forEach(each -> mostInVain = Math.max(mostInVain, inVain(each)));
+      }
+      spare(remembered.preemption.target(), those);
+    }
+
+    private void spare(String target, Deque<Remembered> those) {
+      int surplus = those.size() - limit.preemptions();
+      Optional<Long> until =
+          surplus < 0
+              ? Optional.empty()
+              : those.stream()
+                  .skip(surplus)
+                  .findFirst()
+                  .map(each -> end(each.preemption.atMicros()));
+      if (until.isPresent() || spared.containsKey(target)) {
+        Map<String, Long> changed = new HashMap<>(spared);
+        changed.remove(target);
+        until.ifPresent(at -> changed.put(target, at));
+        spared = changed;
+      }
     }
 
     private void hasQuota() {
@@ -63,10 +88,12 @@ public final class RepeatedPreemptions {
       }
     }
 
-    private void count(Deque<Remembered> those) {
-      most = Math.max(most, those.size());
-      int inVain = (int) those.stream().filter(each -> each.inVain).count();
-      mostInVain = Math.max(mostInVain, inVain);
+    private static int inVain(Deque<Remembered> those) {
+      int inVain = 0;
+      for (Remembered each : those) {
+        inVain += each.inVain ? 1 : 0;
+      }
+      return inVain;
     }
   }
 
@@ -190,7 +217,7 @@ public final class RepeatedPreemptions {
   private void forgetIfNone(Remembered remembered) {
     size--;
     remembered.evictions.removed(remembered);
-    if (remembered.evictions.most == 0) {
+    if (remembered.evictions.byTarget.isEmpty()) {
       byPreemptor.remove(remembered.preemption.preemptor());
     }
   }
@@ -216,20 +243,7 @@ public final class RepeatedPreemptions {
    */
   public Map<String, Long> sparedBy(String preemptor) {
     Evictions evictions = byPreemptor.isEmpty() ? null : byPreemptor.get(preemptor);
-    if (evictions == null || evictions.most < limit.preemptions()) {
-      return Map.of();
-    }
-    Map<String, Long> spared = new HashMap<>();
-    evictions.byTarget.forEach(
-        (target, those) -> {
-          if (those.size() >= limit.preemptions()) {
-            those.stream()
-                .skip(those.size() - limit.preemptions())
-                .findFirst()
-                .ifPresent(each -> spared.put(target, end(each.preemption.atMicros())));
-          }
-        });
-    return spared;
+    return evictions == null ? Map.of() : evictions.spared;
   }
 
   List<PreemptionExport> export() {
