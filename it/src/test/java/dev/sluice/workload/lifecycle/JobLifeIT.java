@@ -342,8 +342,8 @@ class JobLifeIT {
         spec: {limits: [{type: Container, max: {cpu: "%s"}}]}
         """;
     cluster.applyText(range.formatted("1"));
-    submitOf("changed", "1500m");
-    submitOf("deleted", "1400m");
+    submitOf("changed", "requests: {cpu: 1500m}");
+    submitOf("deleted", "requests: {cpu: 1400m}");
     for (String job : List.of("changed", "deleted")) {
       api.awaitCondition("Workload", api.workloadOf(job), "QuotaReserved", "False Misconfigured");
     }
@@ -356,7 +356,32 @@ class JobLifeIT {
     api.awaitRunning("changed", 1);
   }
 
-  private void submitOf(String name, String cpu) {
+  /** Changes of 0.20, section 2: a ratio refuses as a maximum does. */
+  @Test
+  void whatTheRatioOfALimitRangeRefusesRunsWhenItIsRaised() {
+    api.givenQueues(3);
+    String range =
+        """
+        apiVersion: v1
+        kind: LimitRange
+        metadata: {name: limits, namespace: "${namespace}"}
+        spec: {limits: [{type: Container, maxLimitRequestRatio: {cpu: "%s"}}]}
+        """;
+    cluster.applyText(range.formatted("2"));
+    submitOf("raised", "requests: {cpu: 500m}, limits: {cpu: 1200m}");
+    submitOf("open", "requests: {cpu: 500m}");
+    for (String job : List.of("raised", "open")) {
+      api.awaitCondition("Workload", api.workloadOf(job), "QuotaReserved", "False Misconfigured");
+    }
+    submitOf("within", "requests: {cpu: 500m}, limits: {cpu: 1}");
+    api.awaitRunning("within", 1);
+
+    cluster.applyText(range.formatted("2500m"));
+    api.awaitRunning("raised", 1);
+    api.awaitCondition("Workload", api.workloadOf("open"), "QuotaReserved", "False Misconfigured");
+  }
+
+  private void submitOf(String name, String resources) {
     api.submit(
         """
         apiVersion: batch/v1
@@ -367,9 +392,9 @@ class JobLifeIT {
             metadata: {annotations: {sluice.dev/run-for: "10m"}}
             spec:
               restartPolicy: Never
-              containers: [{name: main, image: none, resources: {requests: {cpu: %s}}}]
+              containers: [{name: main, image: none, resources: {%s}}]
         """
-            .formatted(name, cpu));
+            .formatted(name, resources));
   }
 
   @Test

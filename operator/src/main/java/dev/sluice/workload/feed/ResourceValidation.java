@@ -9,6 +9,7 @@ import dev.sluice.workload.record.PodRequests;
 import dev.sluice.workload.record.PodTemplate.Container;
 import dev.sluice.workload.record.PodTemplate.ResourceNeeds;
 import dev.sluice.workload.record.ResourceContext;
+import java.math.BigDecimal;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -23,6 +24,8 @@ import java.util.TreeSet;
  * (docs/scheduling-semantics.md#what-is-pending).
  */
 public final class ResourceValidation {
+
+  private static final int THOUSAND = 1000;
 
   private final NamespaceLimits limits;
   private final List<String> found = new ArrayList<>();
@@ -65,11 +68,15 @@ public final class ResourceValidation {
     requestsWithinLimits(place + ", pod", pod.podLevel());
     Map<String, Long> total = pod.perPod();
     within(place + ", pod", total, total, limits.pod());
+    if (!limits.pod().ratio().isEmpty()) {
+      withinRatio(place + ", pod", pod.whole(), limits.pod());
+    }
   }
 
   private void validateContainer(String place, ResourceNeeds needs) {
     requestsWithinLimits(place, needs);
     within(place, merged(needs, true), merged(needs, false), limits.container());
+    withinRatio(place, needs, limits.container());
   }
 
   private void requestsWithinLimits(String place, ResourceNeeds needs) {
@@ -111,6 +118,25 @@ public final class ResourceValidation {
         found.add(
             "%s: %s %s is below the LimitRange minimum %s"
                 .formatted(place, resource, text(resource, value), text(resource, min)));
+      }
+    }
+  }
+
+  /** The API server refuses a pod with a bounded ratio and no limit or no request, too. */
+  private void withinRatio(String place, ResourceNeeds needs, ItemRules bounds) {
+    for (String resource : sorted(bounds.ratio())) {
+      long thousandths = bounds.ratio().getOrDefault(resource, Long.MAX_VALUE);
+      String ratio = BigDecimal.valueOf(thousandths, 3).stripTrailingZeros().toPlainString();
+      long request = needs.requests().getOrDefault(resource, 0L);
+      long limit = needs.limits().getOrDefault(resource, 0L);
+      if (request <= 0 || limit <= 0) {
+        found.add(
+            "%s: %s needs a request and a limit above 0, as a LimitRange bounds their ratio to %s"
+                .formatted(place, resource, ratio));
+      } else if ((double) limit / request * THOUSAND > thousandths) {
+        found.add(
+            "%s: limit of %s %s is above its request %s times the LimitRange ratio %s"
+                .formatted(place, resource, text(resource, limit), text(resource, request), ratio));
       }
     }
   }

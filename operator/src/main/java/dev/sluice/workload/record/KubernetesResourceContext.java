@@ -22,6 +22,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.BinaryOperator;
 import java.util.function.Consumer;
+import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -140,6 +141,7 @@ public final class KubernetesResourceContext implements ResourceContext, AutoClo
   private static ItemRules merged(List<LimitRange> ranges, String type) {
     Map<String, Long> max = new HashMap<>();
     Map<String, Long> min = new HashMap<>();
+    Map<String, Long> ratio = new HashMap<>();
     Map<String, Long> defaultLimit = new HashMap<>();
     Map<String, Long> defaultRequest = new HashMap<>();
     for (LimitRange range : ranges) {
@@ -148,29 +150,39 @@ public final class KubernetesResourceContext implements ResourceContext, AutoClo
       }
       for (LimitRangeItem item : range.getSpec().getLimits()) {
         if (item != null && type.equals(item.getType())) {
-          merge(max, item.getMax(), Math::min);
-          merge(min, item.getMin(), Math::max);
-          merge(defaultLimit, item.getDefault(), (first, second) -> first);
-          merge(defaultRequest, item.getDefaultRequest(), (first, second) -> first);
+          merge(max, amounts(item.getMax()), Math::min);
+          merge(min, amounts(item.getMin()), Math::max);
+          merge(ratio, thousandths(item.getMaxLimitRequestRatio()), Math::min);
+          merge(defaultLimit, amounts(item.getDefault()), (first, second) -> first);
+          merge(defaultRequest, amounts(item.getDefaultRequest()), (first, second) -> first);
         }
       }
     }
-    return new ItemRules(max, min, defaultLimit, defaultRequest);
+    return new ItemRules(max, min, ratio, defaultLimit, defaultRequest);
   }
 
   private static void merge(
-      Map<String, Long> into,
-      @Nullable Map<String, Quantity> quantities,
-      BinaryOperator<Long> chooser) {
-    amounts(quantities).forEach((resource, amount) -> into.merge(resource, amount, chooser));
+      Map<String, Long> into, Map<String, Long> amounts, BinaryOperator<Long> chooser) {
+    amounts.forEach((resource, amount) -> into.merge(resource, amount, chooser));
   }
 
   private static Map<String, Long> amounts(@Nullable Map<String, Quantity> quantities) {
+    return amounts(quantities, resource -> resource);
+  }
+
+  /** Numbers without a unit, by resource, in thousandths, as only CPU has them. */
+  private static Map<String, Long> thousandths(@Nullable Map<String, Quantity> numbers) {
+    return amounts(numbers, resource -> Quantities.CPU);
+  }
+
+  private static Map<String, Long> amounts(
+      @Nullable Map<String, Quantity> quantities, UnaryOperator<String> countedAs) {
     Map<String, Long> result = new HashMap<>();
     if (quantities != null) {
       quantities.forEach(
           (resource, quantity) ->
-              amount(resource, quantity).ifPresent(amount -> result.put(resource, amount)));
+              amount(countedAs.apply(resource), quantity)
+                  .ifPresent(amount -> result.put(resource, amount)));
     }
     return result;
   }

@@ -10,6 +10,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.SortedMap;
 import java.util.TreeMap;
+import java.util.function.Function;
 
 /**
  * Applies the defaults of LimitRanges and RuntimeClass to a pod template, and uses limits for
@@ -105,13 +106,38 @@ public final class PodRequests {
    * where they are larger; overhead is added. Negative amounts count as 0.
    */
   public SortedMap<String, Long> perPod() {
+    SortedMap<String, Long> total = requests();
+    addAll(total, overhead);
+    return total;
+  }
+
+  /**
+   * The requests and limits of one pod without overhead, as the API server compares them with
+   * LimitRanges of type Pod. Limits add up as requests do; those of the pod as a whole replace the
+   * sum.
+   */
+  public ResourceNeeds whole() {
+    SortedMap<String, Long> limits = total(ResourceNeeds::limits);
+    limits.putAll(podLevel.limits());
+    return new ResourceNeeds(requests(), limits);
+  }
+
+  private SortedMap<String, Long> requests() {
+    SortedMap<String, Long> total = total(ResourceNeeds::requests);
+    podLevel
+        .requests()
+        .forEach((resource, amount) -> total.merge(resource, Math.max(0, amount), Math::max));
+    return total;
+  }
+
+  private SortedMap<String, Long> total(Function<ResourceNeeds, Map<String, Long>> amounts) {
     SortedMap<String, Long> total = new TreeMap<>();
-    containers.forEach(container -> addAll(total, container.resources().requests()));
+    containers.forEach(container -> addAll(total, amounts.apply(container.resources())));
     SortedMap<String, Long> sidecars = new TreeMap<>();
     SortedMap<String, Long> starting = new TreeMap<>();
     for (Container container : initContainers) {
       SortedMap<String, Long> atOnce = new TreeMap<>(sidecars);
-      addAll(atOnce, container.resources().requests());
+      addAll(atOnce, amounts.apply(container.resources()));
       if (container.restartable()) {
         sidecars = atOnce;
       }
@@ -119,10 +145,6 @@ public final class PodRequests {
     }
     addAll(total, sidecars);
     starting.forEach((resource, amount) -> total.merge(resource, amount, Math::max));
-    podLevel
-        .requests()
-        .forEach((resource, amount) -> total.merge(resource, Math.max(0, amount), Math::max));
-    addAll(total, overhead);
     return total;
   }
 

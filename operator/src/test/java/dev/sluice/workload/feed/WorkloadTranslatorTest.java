@@ -290,7 +290,7 @@ class WorkloadTranslatorTest {
     context.rules(
         "team",
         new NamespaceLimits(
-            new ItemRules(Map.of("cpu", 400L), Map.of(), Map.of(), Map.of("memory", 9L)),
+            new ItemRules(Map.of("cpu", 400L), Map.of(), Map.of(), Map.of(), Map.of("memory", 9L)),
             ItemRules.NONE));
 
     assertThat(pending(PENDING).defect()).get().asString().contains("LimitRange maximum 400m");

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.sluice.workload.Templates;
 import dev.sluice.workload.feed.ResourceValidation;
 import dev.sluice.workload.record.NamespaceLimits.ItemRules;
+import dev.sluice.workload.record.PodTemplate.ResourceNeeds;
 import io.fabric8.kubernetes.api.model.LimitRange;
 import io.fabric8.kubernetes.client.utils.Serialization;
 import java.util.Arrays;
@@ -13,6 +14,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -216,13 +218,20 @@ class PodRequestsTest {
   void ofSeveralLimitRangesTheStrictestBoundAndTheFirstDefaultHold() {
     NamespaceLimits rules =
         rules(
-            limitRange("{type: Container, max: {cpu: 4}, min: {cpu: 1}, defaultRequest: {cpu: 2}}"),
             limitRange(
-                "{type: Container, max: {cpu: 3}, min: {cpu: 2}, defaultRequest: {cpu: 3}}"));
+                "{type: Container, max: {cpu: 4}, min: {cpu: 1}, defaultRequest: {cpu: 2},"
+                    + " maxLimitRequestRatio: {memory: 1500m}}"),
+            limitRange(
+                "{type: Container, max: {cpu: 3}, min: {cpu: 2}, defaultRequest: {cpu: 3},"
+                    + " maxLimitRequestRatio: {memory: 2}}"));
     assertThat(rules.container())
         .isEqualTo(
             new ItemRules(
-                Map.of("cpu", 3000L), Map.of("cpu", 2000L), Map.of(), Map.of("cpu", 2000L)));
+                Map.of("cpu", 3000L),
+                Map.of("cpu", 2000L),
+                Map.of("memory", 1500L),
+                Map.of(),
+                Map.of("cpu", 2000L)));
     assertThat(rules.pod()).isEqualTo(ItemRules.NONE);
   }
 
@@ -268,6 +277,62 @@ class PodRequestsTest {
         .asString()
         .contains("pod set main")
         .contains(defect);
+  }
+
+  /** Changes of 0.20, section 2: a LimitRange refuses by its ratio, too. */
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      value = {
+        "Container | {limits: {cpu: 3}, requests: {cpu: 2}} |",
+        "Container | {limits: {cpu: 3}, requests: {cpu: 1999m}} | container a: limit of cpu 3 is"
+            + " above its request 1999m times the LimitRange ratio 1.5",
+        "Container | {requests: {cpu: 2}} | container a: cpu needs a request and a limit",
+        "Container | {limits: {cpu: 0}} | container a: cpu needs a request and a limit",
+        "Pod | {limits: {cpu: 3}, requests: {cpu: 2}} |",
+        "Pod | {limits: {cpu: 4}, requests: {cpu: 2}} | pod: limit of cpu 4 is above its request 2"
+            + " times the LimitRange ratio 1.5",
+        "Pod | {requests: {cpu: 2}} | pod: cpu needs a request and a limit",
+      })
+  void limitsAreBoundedByTheirRequests(String type, String resources, @Nullable String defect) {
+    Optional<String> found =
+        ResourceValidation.of(
+            podSets("{overhead: {cpu: 2}, containers: [{name: a, resources: " + resources + "}]}"),
+            rules(limitRange("{type: " + type + ", maxLimitRequestRatio: {cpu: 1500m}}")),
+            List.of(DeviceCharge.NONE),
+            NOTHING);
+    if (defect == null) {
+      assertThat(found).isEmpty();
+    } else {
+      assertThat(found).get().asString().contains("pod set main, " + defect);
+    }
+  }
+
+  /** Changes of 0.20, section 2. */
+  @Test
+  void limitsOfAPodAddUpAsRequestsDoUnlessThePodHasItsOwn() {
+    String containers =
+        """
+        initContainers:
+        - {name: i, resources: {limits: {cpu: 9}}}
+        - {name: s, restartPolicy: Always, resources: {limits: {cpu: 1, memory: 4}}}
+        containers:
+        - {name: a, resources: {limits: {cpu: 2, memory: 5}, requests: {memory: 1}}}
+        - {name: b}
+        overhead: {memory: 100}
+        """;
+    assertThat(PodRequests.of(podSpec(containers), NamespaceLimits.NONE, NOTHING).whole())
+        .isEqualTo(
+            new ResourceNeeds(
+                Map.of("cpu", 9000L, "memory", 5L), Map.of("cpu", 9000L, "memory", 9L)));
+    assertThat(
+            PodRequests.of(
+                    podSpec(containers + "resources: {limits: {memory: 7}}"),
+                    NamespaceLimits.NONE,
+                    NOTHING)
+                .whole()
+                .limits())
+        .isEqualTo(Map.of("cpu", 9000L, "memory", 7L));
   }
 
   @Test
