@@ -8,6 +8,7 @@ import java.time.Instant;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.Iterator;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -119,6 +120,9 @@ public final class RepeatedPreemptions {
 
   private final Map<String, Evictions> byPreemptor = new HashMap<>();
 
+  /** Those that come first in a cycle: hardly ever any, and asked about whenever heads compare. */
+  private final Set<String> comingFirst = new HashSet<>();
+
   /** How many of the preemptions count. */
   private int size;
 
@@ -142,6 +146,7 @@ public final class RepeatedPreemptions {
         byPreemptor.computeIfAbsent(preemption.preemptor(), any -> new Evictions());
     Remembered remembered = new Remembered(preemption, evictions);
     evictions.add(remembered);
+    updateFirst(preemption.preemptor(), evictions);
     preemptions.add(remembered);
     size++;
   }
@@ -173,6 +178,15 @@ public final class RepeatedPreemptions {
     Evictions evictions = byPreemptor.isEmpty() ? null : byPreemptor.get(uid);
     if (evictions != null) {
       evictions.hasQuota();
+      comingFirst.remove(uid);
+    }
+  }
+
+  private void updateFirst(String preemptor, Evictions evictions) {
+    if (evictions.mostInVain >= first()) {
+      comingFirst.add(preemptor);
+    } else {
+      comingFirst.remove(preemptor);
     }
   }
 
@@ -181,6 +195,7 @@ public final class RepeatedPreemptions {
     Evictions evictions = byPreemptor.isEmpty() ? null : byPreemptor.remove(uid);
     if (evictions != null) {
       evictions.byTarget.values().forEach(those -> size -= those.size());
+      comingFirst.remove(uid);
     }
   }
 
@@ -217,6 +232,7 @@ public final class RepeatedPreemptions {
   private void forgetIfNone(Remembered remembered) {
     size--;
     remembered.evictions.removed(remembered);
+    updateFirst(remembered.preemption.preemptor(), remembered.evictions);
     if (remembered.evictions.byTarget.isEmpty()) {
       byPreemptor.remove(remembered.preemption.preemptor());
     }
@@ -233,8 +249,7 @@ public final class RepeatedPreemptions {
 
   /** Whether a Workload comes before others in a cycle. */
   public boolean comesFirst(String preemptor) {
-    Evictions evictions = byPreemptor.isEmpty() ? null : byPreemptor.get(preemptor);
-    return evictions != null && evictions.mostInVain >= first();
+    return !comingFirst.isEmpty() && comingFirst.contains(preemptor);
   }
 
   /**
