@@ -173,6 +173,11 @@ final class SyncedClusterLookup implements ClusterLookup {
   }
 
   @Override
+  public boolean isBeingEvicted(String namespace, Owner job) {
+    return synced().isBeingEvicted(namespace, job);
+  }
+
+  @Override
   public Optional<String> admissionExcess(String namespace, JsonNode before, JsonNode pod) {
     return synced().admissionExcess(namespace, before, pod);
   }

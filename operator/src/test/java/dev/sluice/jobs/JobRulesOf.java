@@ -11,6 +11,7 @@ import dev.sluice.workload.feed.AdmittedRequests;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.Set;
+import java.util.concurrent.atomic.AtomicInteger;
 
 /** Rules that tests need beside the defaults. */
 public final class JobRulesOf {
@@ -46,6 +47,18 @@ public final class JobRulesOf {
                 false,
                 (namespace, queue) ->
                     Optional.of(Duration.ofHours(1)).filter(most -> queue.equals(limited))));
+  }
+
+  /** So many pods of each job run, whatever its status says. */
+  public static JobOptions running(AtomicInteger pods) {
+    return options(Readiness.NOT_AWAITED, Optional.empty())
+        .with(
+            new ClusterState(
+                workload -> StartRules.NONE,
+                Set::of,
+                job -> pods.get(),
+                false,
+                (namespace, queue) -> Optional.empty()));
   }
 
   private static JobOptions options(Readiness readiness, Optional<Duration> afterDeactivated) {

@@ -199,7 +199,7 @@ public final class Reviews {
   /**
    * A cluster that is written down.
    *
-   * @param busy UID of the only object that has a Workload in use
+   * @param busy UID of the only object that has a Workload in use, and is being evicted
    */
   public record Cluster(
       boolean hasQueue,
@@ -236,6 +236,11 @@ public final class Reviews {
     @Override
     public boolean hasWorkloadInUse(String namespace, Owner job) {
       return job.uid().equals(busy);
+    }
+
+    @Override
+    public boolean isBeingEvicted(String namespace, Owner job) {
+      return !busy.isEmpty() && job.uid().equals(busy);
     }
 
     @Override

@@ -361,6 +361,13 @@ public final class JobModule implements OperatorModule {
     }
 
     @Override
+    public boolean isBeingEvicted(String namespace, ClusterLookup.Owner owner) {
+      return workloads.ownedBy(owner.uid()).stream()
+          .filter(workload -> workload.id().namespace().equals(namespace))
+          .anyMatch(each -> each.evicted() && each.quotaReserved() && !each.finished());
+    }
+
+    @Override
     public Optional<QueueUse> useOfWorkload(String namespace, String name) {
       return workloads
           .get(namespace, name)

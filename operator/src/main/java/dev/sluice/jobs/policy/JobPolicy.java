@@ -91,8 +91,15 @@ public final class JobPolicy {
       case ManagementStatus.Unmanaged unmanaged ->
           UnqueuedJobPolicy.decide(reconcileContext, options);
       case ManagementStatus.NestedTooDeep deep ->
-          List.of(new Warn("JobNestingTooDeep", "more than 10 owners up the chain; not handled"));
-      case ManagementStatus.ChildOfManaged child -> child(reconcileContext.job(), child);
+          sentBackAnyway(reconcileContext)
+              .orElseGet(
+                  () ->
+                      List.of(
+                          new Warn(
+                              "JobNestingTooDeep",
+                              "more than 10 owners up the chain; not handled")));
+      case ManagementStatus.ChildOfManaged child ->
+          sentBackAnyway(reconcileContext).orElseGet(() -> child(reconcileContext.job(), child));
       case ManagementStatus.Own own ->
           options
               .clusterState()
@@ -144,10 +151,43 @@ public final class JobPolicy {
   }
 
   /**
-   * A job that is being deleted: its Workloads and the job lose their finalizers. The quota of an
-   * evicted job of a kind that is stopped by deletion is released when its pods are gone, or at the
-   * end of the deletion's grace period; with the gate {@code FastQuotaReleaseInPodIntegration} at
-   * once, whoever deleted it.
+   * What an eviction leads to where the job isn't queued by itself any more, and has quota from
+   * before: it is being deleted, which somebody's finalizer may draw out, it has become a part of
+   * another job, or names a prebuilt Workload from now on. It is stopped, and its Workloads end
+   * without quota. Empty if none is evicted. Of a job that is being deleted the templates aren't
+   * restored, since nobody starts it again, and its status isn't asked, since its controller may
+   * write none any more: pods that run keep a Workload charged that has ended.
+   */
+  private Optional<List<JobAction>> sentBackAnyway(ReconcileContext reconcileContext) {
+    List<CachedWorkload> charged =
+        reconcileContext.owned().stream()
+            .filter(workload -> workload.quotaReserved() && !workload.finished())
+            .toList();
+    if (charged.isEmpty() || !charged.stream().allMatch(CachedWorkload::evicted)) {
+      return Optional.empty();
+    }
+    CachedWorkload workload = charged.getFirst();
+    CachedJob job = reconcileContext.job();
+    if (job.state().end().isPresent()) {
+      return Optional.of(List.of(finish(reconcileContext, workload, job.state().end().get())));
+    }
+    if (job.deleting() ? !job.state().suspended() : notStopped(job)) {
+      Condition evicted = workload.status().condition("Evicted").orElseThrow();
+      Optional<CachedWorkload> original = Optional.of(workload).filter(any -> !job.deleting());
+      return Optional.of(List.of(Stop.evicted(original, evicted)));
+    }
+    boolean runs =
+        job.deleting()
+            ? options.clusterState().runningPods().applyAsInt(job.ref()) > 0
+            : job.state().active();
+    return Optional.of(runs ? List.of() : List.of(evictedForGood(reconcileContext, workload)));
+  }
+
+  /**
+   * A job that is being deleted: its Workloads and the job lose their finalizers; an evicted one is
+   * stopped, too. The quota of an evicted job of a kind that is stopped by deletion is released
+   * when its pods are gone, or at the end of the deletion's grace period; with the gate {@code
+   * FastQuotaReleaseInPodIntegration} at once, whoever deleted it.
    */
   private List<JobAction> leaving(ReconcileContext reconcileContext) {
     CachedJob job = reconcileContext.job();
@@ -177,6 +217,9 @@ public final class JobPolicy {
     }
     List<JobAction> actions = new ArrayList<>(releaseOwner(reconcileContext.owned()));
     actions.addAll(release(job));
+    if (integration.ending().isEmpty()) {
+      sentBackAnyway(reconcileContext).ifPresent(actions::addAll);
+    }
     if (sentBack.isPresent()) {
       actions.add(new Requeue(Duration.between(reconcileContext.now(), due)));
     }
@@ -220,6 +263,10 @@ public final class JobPolicy {
             .isPresent();
     if (ours) {
       return own(reconcileContext);
+    }
+    Optional<List<JobAction>> ofBefore = sentBackAnyway(reconcileContext);
+    if (ofBefore.isPresent()) {
+      return ofBefore.get();
     }
     if (job.state().end().isPresent()) {
       return release(job);

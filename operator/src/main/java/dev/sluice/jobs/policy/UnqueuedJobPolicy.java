@@ -6,13 +6,15 @@ import dev.sluice.jobs.policy.JobAction.DeleteWorkload;
 import dev.sluice.jobs.policy.JobAction.Stop;
 import dev.sluice.jobs.policy.JobAction.StopReason;
 import dev.sluice.workload.record.CachedWorkload;
+import dev.sluice.workload.record.CachedWorkload.Condition;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 
 /**
  * Decides about the Workloads of a job that no longer names a queue. The Workload of a suspended
- * job is deleted, so that its quota is released. A running job is left alone; its quota is released
- * when it ends.
+ * job is deleted, so that its quota is released. A running job goes on, and its quota is released
+ * when it ends; until then it is evicted as any other.
  */
 final class UnqueuedJobPolicy {
 
@@ -64,6 +66,12 @@ final class UnqueuedJobPolicy {
       return actions;
     }
     if (!state.suspended()) {
+      Optional<CachedWorkload> evicted =
+          live.stream().filter(it -> it.quotaReserved() && it.evicted()).findFirst();
+      if (evicted.isPresent()) {
+        Condition why = evicted.get().status().condition("Evicted").orElseThrow();
+        return List.of(Stop.evicted(evicted, why));
+      }
       return takenAway(live.stream().filter(workload -> !workload.quotaReserved()).toList());
     }
     if (state.stopUnfinished()) {

@@ -79,8 +79,10 @@ final class BatchJobWebhook implements KindWebhook {
 
   @Override
   public AdmissionResult validate(AdmissionRequest request) {
+    FieldErrors start = new FieldErrors();
+    defaults.refuseStart(request, FIELD, start);
     if (request.isFinalizing()) {
-      return AdmissionResult.allowed();
+      return AdmissionResult.of(start.errors());
     }
     boolean judgesMinimum = judgesMinimum(request);
     List<FieldError> errors =
@@ -88,6 +90,7 @@ final class BatchJobWebhook implements KindWebhook {
     if (request.isUpdate()) {
       errors.addAll(validateUpdate(request));
     }
+    errors.addAll(start.errors());
     return AdmissionResult.of(errors, notices.of(request));
   }
 

@@ -46,6 +46,9 @@ public final class CachedClusterLookup implements ClusterLookup {
     /** Whether the object has a Workload that is not on hold. */
     boolean isInUse(String namespace, Owner job);
 
+    /** Whether a Workload of the job is evicted, and has quota until its pods are gone. */
+    boolean isBeingEvicted(String namespace, Owner job);
+
     /** What a Workload of this name uses; empty if there is none. */
     Optional<QueueUse> useOfWorkload(String namespace, String name);
 
@@ -235,6 +238,11 @@ public final class CachedClusterLookup implements ClusterLookup {
   @Override
   public boolean hasWorkloadInUse(String namespace, Owner job) {
     return jobs.isInUse(namespace, job);
+  }
+
+  @Override
+  public boolean isBeingEvicted(String namespace, Owner job) {
+    return jobs.isBeingEvicted(namespace, job);
   }
 
   @Override

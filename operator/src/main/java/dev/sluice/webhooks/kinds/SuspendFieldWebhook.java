@@ -71,8 +71,10 @@ final class SuspendFieldWebhook implements KindWebhook {
 
   @Override
   public AdmissionResult validate(AdmissionRequest request) {
+    FieldErrors start = new FieldErrors();
+    defaults.refuseStart(request, field, start);
     if (request.isFinalizing() || isOfNoConcern(request)) {
-      return AdmissionResult.allowed();
+      return AdmissionResult.of(start.errors());
     }
     boolean mayBeManaged = defaults.isInScope(request) && !defaults.isOwnerManaged(request);
     List<FieldError> errors =
@@ -87,6 +89,7 @@ final class SuspendFieldWebhook implements KindWebhook {
           fieldErrors);
       errors.addAll(fieldErrors.errors());
     }
+    errors.addAll(start.errors());
     return AdmissionResult.of(errors, notices.of(request));
   }
 

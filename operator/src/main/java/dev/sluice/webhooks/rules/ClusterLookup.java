@@ -146,6 +146,11 @@ public interface ClusterLookup {
     return false;
   }
 
+  /** Whether a Workload of the job is evicted, and has quota until the pods of the job are gone. */
+  default boolean isBeingEvicted(String namespace, Owner job) {
+    return false;
+  }
+
   /**
    * What a pod would request beyond the amounts that it was admitted with, and didn't request
    * before; empty if it is within them, or runs without quota.

@@ -13,6 +13,8 @@ import dev.sluice.jobs.kinds.BuiltInIntegrations;
 import dev.sluice.jobs.kinds.pod.SinglePod;
 import dev.sluice.jobs.policy.CachedJob;
 import dev.sluice.webhooks.review.AdmissionRequest;
+import dev.sluice.webhooks.review.FieldErrors;
+import dev.sluice.webhooks.review.FieldPath;
 import dev.sluice.webhooks.review.JsonPatch;
 import java.util.Optional;
 import java.util.function.Predicate;
@@ -89,6 +91,31 @@ public final class JobDefaults {
     // no reconciler unsuspends a job outside of the managed namespaces, so such a job must not be
     // suspended
     return inScope && (queued || settings.manageJobsWithoutQueueName());
+  }
+
+  /**
+   * Refuses an update by which somebody starts a job that is being evicted: its quota is given back
+   * when its pods are gone, and who starts it again and again would keep that from others.
+   */
+  public void refuseStart(AdmissionRequest request, SuspendField field, FieldErrors errors) {
+    String[] suspend = field.suspend().toArray(String[]::new);
+    if (request.isUpdate()
+        && JsonFields.at(request.oldObject(), suspend).asBoolean()
+        && !JsonFields.at(request.object(), suspend).asBoolean()
+        && !cluster.isOperator(request.user())
+        && cluster.isBeingEvicted(request.namespace(), self(request.oldObject()))) {
+      errors.forbidden(
+          FieldPath.of(suspend),
+          "may not be false while the Workload of the job is evicted and its pods have to end");
+    }
+  }
+
+  private static ClusterLookup.Owner self(JsonNode object) {
+    return new ClusterLookup.Owner(
+        JsonFields.text(object, "apiVersion"),
+        JsonFields.text(object, "kind"),
+        JsonFields.text(object, "metadata", "name"),
+        JsonFields.text(object, "metadata", "uid"));
   }
 
   /** Whether the jobs of the namespace are managed at all. */

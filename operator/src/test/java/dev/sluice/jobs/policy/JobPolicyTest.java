@@ -35,6 +35,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -147,6 +148,21 @@ class JobPolicyTest {
       managementStatus = new ManagementStatus.ChildOfManaged(true);
       assertThat(decide(job())).isEmpty();
       assertThat(decide(job().running(1))).isEmpty();
+    }
+
+    /** Whoever makes a job a part of another one doesn't keep it from being preempted. */
+    @Test
+    void whatHasQuotaFromBeforeIsEvictedAllTheSame() {
+      given(workloadOf(job()).admitted("spot").evicted("Preempted", ""));
+      for (ManagementStatus status :
+          List.of(
+              new ManagementStatus.ChildOfManaged(true), new ManagementStatus.NestedTooDeep())) {
+        managementStatus = status;
+        assertThat(only(Stop.class, decide(job().running(3))).reason())
+            .isEqualTo(StopReason.WORKLOAD_EVICTED);
+        assertThat(decide(job().status("active", "3"))).isEmpty();
+        only(PatchStatus.class, decide(job()));
+      }
     }
 
     @Test
@@ -884,6 +900,35 @@ class JobPolicyTest {
       only(RemoveFinalizer.class, decide(job().running(3).deleting()));
     }
 
+    /** Somebody's finalizer may hold it for ever, and with it the quota that others preempt. */
+    @Test
+    void anEvictedJobThatIsBeingDeletedIsStoppedAndGivesItsQuotaBack() {
+      given(workloadOf(job()).admitted("spot").evicted("Preempted", "for a better one"));
+      assertThat(decide(job().running(3).deleting()))
+          .hasExactlyElementsOfTypes(RemoveFinalizer.class, Stop.class);
+      workloads.clear();
+      given(
+          workloadOf(job()).admitted("spot").evicted("Preempted", "for a better one").finalizers());
+      Stop stop = only(Stop.class, decide(job().running(3).deleting()));
+      assertThat(stop.reason()).isEqualTo(StopReason.WORKLOAD_EVICTED);
+      assertThat(stop.original()).isEmpty();
+      AtomicInteger pods = new AtomicInteger(1);
+      rules = JobRulesOf.running(pods);
+      assertThat(decide(job().deleting())).isEmpty();
+      pods.set(0);
+      ObjectNode status =
+          only(PatchStatus.class, decide(job().status("active", "3").deleting())).status();
+      assertThat(condition(status, "QuotaReserved"))
+          .isEqualTo("False PendingEvaluation for a better one");
+      assertThat(condition(status, "Finished")).startsWith("True OwnerNotFound");
+    }
+
+    @Test
+    void anEvictedJobThatHasEndedWhileItIsDeletedFinishes() {
+      given(workloadOf(job()).admitted("spot").evicted("Preempted", "").finalizers());
+      only(FinishWorkload.class, decide(job().ended("Complete", "done").deleting()));
+    }
+
     @Test
     void aDeletedWorkloadStopsItsJob() {
       given(workloadOf(job()).admitted("spot").deleting());
@@ -970,6 +1015,22 @@ class JobPolicyTest {
       only(
           Stop.class,
           decide(job().annotation(KueueConstants.PREBUILT_WORKLOAD_NAME, "made").running(1)));
+    }
+
+    /** Whoever names another one later doesn't keep the quota that the job has from before. */
+    @Test
+    void theOneThatTheJobHadBeforeIsEvictedLikeOthers() {
+      given(workloadOf(job()).admitted("spot").evicted("Preempted", ""));
+      assertThat(
+              only(
+                      Stop.class,
+                      decide(
+                          job()
+                              .annotation(KueueConstants.PREBUILT_WORKLOAD_NAME, "made")
+                              .running(3)))
+                  .reason())
+          .isEqualTo(StopReason.WORKLOAD_EVICTED);
+      only(PatchStatus.class, decide(job));
     }
 
     @Test

@@ -77,6 +77,20 @@ class UnqueuedJobPolicyTest {
             FinishWorkload.class, finish -> assertThat(finish.reason()).isEqualTo("Succeeded"));
   }
 
+  /** Whoever takes the queue off a job that has quota doesn't keep it from being preempted. */
+  @Test
+  void ofARunningJobAreEvictedLikeOthers() {
+    CachedWorkload evicted = workloadOf(job()).admitted("spot").evicted("Preempted", "").get();
+    assertThat(decide(job().running(3), evicted))
+        .singleElement()
+        .isInstanceOfSatisfying(
+            Stop.class,
+            stop -> {
+              assertThat(stop.reason()).isEqualTo(JobAction.StopReason.WORKLOAD_EVICTED);
+              assertThat(stop.original()).contains(evicted);
+            });
+  }
+
   @Test
   void thatOthersMadeOrThatAreFinishedAreLeftAlone() {
     assertThat(decide(job(), workloadOf(job()).finished().get())).isEmpty();

@@ -76,6 +76,24 @@ class BatchJobWebhookTest {
     assertThat(Reviews.patch(withDefault.mutate(create(old)))).containsExactly(SUSPEND);
   }
 
+  /** Whoever starts it again and again would keep its quota from those who preempt it. */
+  @Test
+  void aJobThatIsBeingEvictedIsNotStarted() {
+    JsonNode stopped = edited(SUSPENDED, set("/metadata/uid", "evicted"));
+    JsonNode started = edited(RUNNING, set("/metadata/uid", "evicted"));
+    BatchJobWebhook evicting = rules(new Reviews.Cluster(false, false, false, Map.of(), "evicted"));
+
+    assertThat(Reviews.messages(evicting.validate(update(stopped, started))))
+        .containsExactly(
+            "spec.suspend: Forbidden: may not be false while the Workload of the job is evicted and"
+                + " its pods have to end");
+    JsonNode leaving =
+        edited(started, set("/metadata/deletionTimestamp", "'2026-03-01T10:00:00Z'"));
+    assertThat(Reviews.messages(evicting.validate(update(stopped, leaving)))).hasSize(1);
+    assertThat(Reviews.messages(evicting.validate(update(started, started)))).isEmpty();
+    assertThat(Reviews.messages(evicting.validate(update(SUSPENDED, RUNNING)))).isEmpty();
+  }
+
   /** A cluster with two queues, in which the jobs of one run elsewhere. */
   private static final class Sending implements ClusterLookup {
     private final Reviews.Cluster rest = Reviews.Cluster.EMPTY;

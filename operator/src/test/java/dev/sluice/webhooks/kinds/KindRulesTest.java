@@ -88,6 +88,25 @@ class KindRulesTest {
   }
 
   @Test
+  void aJobThatIsBeingEvictedIsNotStarted() {
+    JsonNode stopped = edited(JOB_SET, set("/metadata/uid", "evicted"));
+    JsonNode started = edited(stopped, set("/spec/suspend", "false"));
+    JsonNode unqueued = edited(started, set("/metadata/labels", "{}"));
+    Map<String, AdmissionFunction> evicting =
+        functions(
+            Reviews.settings().gates(),
+            new Reviews.Cluster(false, false, false, Map.of(), "evicted"));
+
+    for (JsonNode each : List.of(started, unqueued)) {
+      assertThat(messages(review(evicting, "validate", update(stopped, each))))
+          .contains(
+              "spec.suspend: Forbidden: may not be false while the Workload of the job is evicted"
+                  + " and its pods have to end");
+    }
+    assertThat(refused(update(stopped, started))).isEmpty();
+  }
+
+  @Test
   void aTemplateAsksForATopologyByTheRules() {
     String annotations = "/spec/replicatedJobs/1/template/spec/template/metadata/annotations";
     JsonNode both =
