@@ -339,6 +339,48 @@ class PodAccountingIT {
     }
   }
 
+  /** The Job controller stops no pods of a Job that is being deleted, suspended or not. */
+  @Test
+  void aJobThatAFinalizerKeepsGivesItsQuotaBackWhenItIsEvicted() {
+    api.givenQueues(2);
+    submit("kept", 2, "finalizers: [example.com/mine]", "");
+    awaitBound(2);
+    String workload = api.workloadOf(JOB, "kept");
+
+    ofTenant(JOB, "kept").withPropagationPolicy(DeletionPropagation.BACKGROUND).delete();
+    submit("next", 2, "", "");
+    String next = api.workloadOf(JOB, "next");
+    api.awaitCondition(QueuedJobs.WORKLOAD, next, "QuotaReserved", "False");
+    api.patch(QueuedJobs.WORKLOAD, workload, "{'spec': {'active': false}}");
+
+    api.awaitCondition(QueuedJobs.WORKLOAD, next, "Admitted", "True");
+    assertThat(api.get(JOB, "kept").at("/metadata").has("deletionTimestamp")).isTrue();
+    patch(JOB, "kept", "{'metadata': {'finalizers': null}}");
+  }
+
+  /** Nobody could preempt a Workload that has ended. */
+  @Test
+  void podsThatAFinalizerKeepsWithoutANodeHoldNoQuota() {
+    api.givenQueues(2);
+    submit("nowhere", 2, "", "nodeSelector: {nowhere: 'true'}");
+    await("pods without a node")
+        .atMost(LIMIT)
+        .untilAsserted(() -> assertThat(api.pods()).hasSize(2));
+    List<String> pods = api.pods().stream().map(PodAccountingIT::name).toList();
+    for (String pod : pods) {
+      patch(POD, pod, "{'metadata': {'finalizers': ['example.com/mine']}}");
+    }
+
+    ofTenant(JOB, "nowhere").withPropagationPolicy(DeletionPropagation.BACKGROUND).delete();
+    api.awaitGone(JOB, "nowhere");
+    submit("next", 2, "", "");
+    api.awaitCondition(QueuedJobs.WORKLOAD, api.workloadOf(JOB, "next"), "Admitted", "True");
+    for (String pod : pods) {
+      assertThat(api.find(POD, pod)).isPresent();
+      patch(POD, pod, "{'metadata': {'finalizers': null}}");
+    }
+  }
+
   @Test
   void podsBeyondTheAdmissionMayNotTakeADayToEnd() {
     api.givenQueues(2);

@@ -49,7 +49,10 @@ public final class PodAccountant implements AutoCloseable {
    */
   static final Duration LEFT_BEHIND = Duration.ofSeconds(5);
 
-  /** How long others wait for pods of a Workload that has ended. */
+  /**
+   * How long others wait for pods of a Workload that has ended, and for those of an evicted one
+   * whose job is being deleted to be asked to end.
+   */
   static final Duration AWAITED = Duration.ofMinutes(1);
 
   private static final Duration AGAIN = Duration.ofSeconds(1);
@@ -146,6 +149,12 @@ public final class PodAccountant implements AutoCloseable {
 
     /** Whether pods of a Workload that run before it is admitted are deleted. */
     boolean isStoppable(CachedWorkload workload);
+
+    /** Whether the job that controls a Workload exists, and is being deleted. */
+    boolean isBeingDeleted(CachedWorkload workload);
+
+    /** Whether the job that controls a Workload is handled here, exists, and has ended. */
+    boolean hasEnded(CachedWorkload workload);
 
     /**
      * Whether the job of a Workload was handled here and doesn't exist any more. What doesn't seem
@@ -297,14 +306,19 @@ public final class PodAccountant implements AutoCloseable {
     if (due.isEmpty()) {
       return leftPods.next(own, suspicion::since).map(next -> until(now, next));
     }
+    String cause = leftPods.cause();
+    String message = leftPods.message();
     if (!leftPods.isLeft(dependencies.jobs())) {
-      return Optional.empty();
+      Optional<Instant> overdue = leftPods.untilOverdue(dependencies.jobs(), suspicion.since());
+      if (overdue.filter(at -> !now.isBefore(at)).isEmpty()) {
+        return overdue.map(at -> until(now, at));
+      }
+      cause = LeftPods.ENDED;
+      message = leftPods.overdueMessage();
     }
     List<PodRecord> living = dependencies.freshPods().living(account.namespace()).of(due);
     if (LeftPods.of(account, accounts, dependencies).filter(leftPods::equals).isPresent()) {
-      dependencies
-          .stopper()
-          .stop(leftPods.due(living, suspicion::since, now), leftPods.cause(), leftPods.message());
+      dependencies.stopper().stop(leftPods.due(living, suspicion::since, now), cause, message);
     }
     return Optional.of(AGAIN);
   }

@@ -62,9 +62,12 @@ public record PodRecord(
    */
   public record Deletion(Instant due, long graceSeconds) {}
 
-  /** Whether the pod runs, or may be bound to a node at any moment. */
+  /**
+   * Whether the pod runs, or may be bound to a node at any moment. The API server binds none that
+   * is being deleted, however long somebody's finalizer keeps it.
+   */
   public boolean runs() {
-    return !eligibility.gated();
+    return !eligibility.gated() && (deletion.isEmpty() || !node.isEmpty());
   }
 
   /**

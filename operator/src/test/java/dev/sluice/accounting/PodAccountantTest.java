@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.json.JsonMapper;
+import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.sluice.core.model.WorkloadId;
 import dev.sluice.jobs.GivenJob;
 import dev.sluice.kube.client.ApiClient;
@@ -69,6 +70,8 @@ class PodAccountantTest {
   private final Deque<Runnable> later = new ArrayDeque<>();
   private Duration last = Duration.ZERO;
   private boolean gone;
+  private boolean beingDeleted;
+  private boolean jobEnded;
   private final List<Integer> stopped = new ArrayList<>();
   private final List<String> evicted = new ArrayList<>();
   private final List<WorkloadId> outlasted = new ArrayList<>();
@@ -126,6 +129,16 @@ class PodAccountantTest {
     @Override
     public boolean isStoppable(CachedWorkload workload) {
       return true;
+    }
+
+    @Override
+    public boolean isBeingDeleted(CachedWorkload workload) {
+      return beingDeleted;
+    }
+
+    @Override
+    public boolean hasEnded(CachedWorkload workload) {
+      return jobEnded;
     }
 
     @Override
@@ -490,6 +503,73 @@ class PodAccountantTest {
     assertThat(deleted()).as("nobody has asked it to end").containsExactly("p3");
     after(Duration.ofSeconds(60));
     assertThat(deleted()).containsExactly("p1", "p3");
+  }
+
+  /** The Job controller stops no pods of a Job that somebody's finalizer keeps from going. */
+  @Test
+  void podsOfAnEvictedWorkloadWhoseJobIsBeingDeletedAreAskedToEndAfterAMinute() throws Exception {
+    CachedWorkload evicted =
+        workloadOf(job()).admitted("spot").evicted("Preempted", "by another").get();
+    become(evicted);
+    beingDeleted = true;
+    now = evicted.status().condition("Evicted").orElseThrow().lastTransitionTime();
+    terminates(1, now, 31_536_000);
+    pod(2);
+    after(PodAccountant.AWAITED.minusSeconds(1));
+    assertThat(deleted()).isEmpty();
+
+    after(Duration.ofSeconds(1));
+    assertThat(deleted()).as("p1 has its grace period, up to the limit").containsExactly("p2");
+  }
+
+  /** Nobody preempts a Workload that has ended, and no time limit or budget reaches it. */
+  @Test
+  void podsThatRunOnAfterTheirJobHasEndedMayTakeSoLongAndNoLonger() throws Exception {
+    CachedWorkload admitted = workloadOf(job()).admitted("spot").get();
+    become(admitted);
+    pod(1);
+    CachedWorkload finished = workloadOf(job()).admitted("spot").finished().get();
+    workloads.add(finished);
+    accounts.changed(admitted, finished);
+    accountant.changed(ACCOUNT);
+    after(LIMIT.minusSeconds(1));
+    assertThat(deleted()).isEmpty();
+
+    jobEnded = true;
+    accountant.changed(ACCOUNT);
+    assertThat(accounts.isHeld(admitted.id())).isTrue();
+    assertThat(deleted()).isEmpty();
+    after(Duration.ofSeconds(1));
+    assertThat(deleted()).containsExactly("p1");
+  }
+
+  /** The API server binds no pod to a node that is being deleted. */
+  @Test
+  void aPodThatWasDeletedBeforeItHadANodeHoldsNoQuota() throws Exception {
+    CachedWorkload admitted = workloadOf(job()).admitted("spot").get();
+    become(admitted);
+    unbound(1, now);
+    assertThat(accounts.podsOf(ACCOUNT)).isEmpty();
+    workloads.known().clear();
+    accounts.changed(admitted, null);
+    assertThat(accounts.isHeld(admitted.id())).isTrue();
+    accountant.changed(ACCOUNT);
+
+    assertThat(accounts.isHeld(admitted.id())).isFalse();
+    assertThat(released).containsExactly(admitted.id());
+  }
+
+  /** A pod without a node that is being deleted, and that a finalizer keeps. */
+  private void unbound(int number, Instant asked) throws JsonProcessingException {
+    exists(
+        number,
+        GivenJob.UID,
+        ", 'finalizers': ['example.com/mine'], 'deletionTimestamp': '%s', 'deletionGracePeriodSeconds': 0"
+            .formatted(asked));
+    ObjectNode pod = (ObjectNode) JSON.readTree(stored.get(new UUID(7, number)));
+    pod.withObjectProperty("spec").remove("nodeName");
+    stored.put(new UUID(7, number), pod.toString());
+    accounts.records().seen(parser.of(pod));
   }
 
   /** Nobody sets a bound to the grace period of a pod. */

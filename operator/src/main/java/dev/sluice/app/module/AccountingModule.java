@@ -54,6 +54,7 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
+import java.util.function.Function;
 import java.util.function.Predicate;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
@@ -82,6 +83,8 @@ public final class AccountingModule implements OperatorModule, WorkloadEventFeed
   private volatile Consumer<CachedWorkload> emptied = workload -> {};
   private volatile Consumer<CachedWorkload> outlasted = workload -> {};
   private volatile Predicate<CachedWorkload> jobExists = workload -> false;
+  private volatile Function<CachedWorkload, Optional<CachedJob>> jobOf =
+      workload -> Optional.empty();
   private volatile BooleanSupplier synced = () -> false;
   private volatile Optional<OwnerLinks> links = Optional.empty();
   private volatile boolean leading;
@@ -306,6 +309,12 @@ public final class AccountingModule implements OperatorModule, WorkloadEventFeed
                 .owners()
                 .map(CachedJob.Controller::of)
                 .anyMatch(owner -> jobs.find(workload.id().namespace(), owner).isPresent());
+    jobOf =
+        workload ->
+            workload
+                .owner()
+                .map(CachedJob.Controller::of)
+                .flatMap(owner -> jobs.find(workload.id().namespace(), owner));
     links =
         Optional.of(new OwnerLinks(context.requests(WRITES_AT_A_TIME), jobs, resolver, accounts));
   }
@@ -317,6 +326,9 @@ public final class AccountingModule implements OperatorModule, WorkloadEventFeed
           .controller(after)
           .filter(owner -> !owner.uid().isEmpty())
           .ifPresent(owner -> accounts.linked(after.ref().uid(), owner.uid()));
+      if (after.deleting() && (before == null || !before.deleting())) {
+        changed(new Account(after.ref().namespace(), after.ref().uid()));
+      }
     }
     if (before != null && (after == null || !after.ref().uid().equals(before.ref().uid()))) {
       boolean itself = before.ref().kind().equals(SinglePod.KIND);
@@ -356,6 +368,21 @@ public final class AccountingModule implements OperatorModule, WorkloadEventFeed
     @Override
     public boolean isStoppable(CachedWorkload workload) {
       return AccountingModule.this.isStoppable(workload);
+    }
+
+    @Override
+    public boolean isBeingDeleted(CachedWorkload workload) {
+      return jobOf
+          .apply(workload)
+          .filter(job -> job.deleting() && !job.state().handling().cleansUp())
+          .isPresent();
+    }
+
+    @Override
+    public boolean hasEnded(CachedWorkload workload) {
+      return attended.test(workload)
+          && workload.owner().stream().noneMatch(attended::isExternal)
+          && jobOf.apply(workload).flatMap(job -> job.state().end()).isPresent();
     }
 
     @Override
