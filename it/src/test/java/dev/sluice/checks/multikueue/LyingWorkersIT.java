@@ -116,10 +116,10 @@ class LyingWorkersIT {
       }
     }
 
-    /** An object of 3 KiB, of whatever kind was asked for. */
+    /** An object of 3 KiB in one of 100 namespaces, of whatever kind was asked for. */
     private static String object(long number, String labels) {
-      return "{\"metadata\":{\"namespace\":\"n\",\"name\":\"o%d\",\"uid\":\"u%d\",\"resourceVersion\":\"8\",\"labels\":{%s},\"annotations\":{\"a\":\"%s\"}},\"spec\":{}}"
-          .formatted(number, number, labels, "x".repeat(3000));
+      return "{\"metadata\":{\"namespace\":\"n%d\",\"name\":\"o%d\",\"uid\":\"u%d\",\"resourceVersion\":\"8\",\"labels\":{%s},\"annotations\":{\"a\":\"%s\"}},\"spec\":{}}"
+          .formatted(number % 100, number, number, labels, "x".repeat(3000));
     }
 
     private static void forever(OutputStream body, String text) throws IOException {

@@ -4,6 +4,8 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.sluice.kube.client.RequestLimiter;
 import dev.sluice.kube.reflect.ReadErrorLog;
 import java.time.Duration;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.ReentrantLock;
@@ -29,6 +31,10 @@ public final class RemoteBudget {
   private final Runnable unreadable;
   private final LongSupplier nanoTime;
   private final AtomicLong kept = new AtomicLong();
+
+  /** The bytes that are kept, by namespace. */
+  private final Map<String, Long> keptByNamespace = new ConcurrentHashMap<>();
+
   private final ReentrantLock reading = new ReentrantLock();
   private final ReentrantLock logging = new ReentrantLock();
   private long minuteBegan;
@@ -73,23 +79,37 @@ public final class RemoteBudget {
   }
 
   /**
-   * Charges bytes that are kept from now on, instead of others if the number is negative.
+   * Charges bytes that are kept from now on, instead of others if the number is negative; to be
+   * called by one thread at a time.
    *
+   * @param namespace of the object; empty for one of the cluster
+   * @return whether they may be kept; otherwise the namespace would have more than its share, and
+   *     nothing is charged
    * @throws RemoteLimitException when the worker would have more than its share; then nothing is
    *     charged
    */
-  void charge(long bytes) throws RemoteLimitException {
-    long now = kept.addAndGet(bytes);
-    if (bytes > 0 && now > limits.keptBytes()) {
-      kept.addAndGet(-bytes);
+  boolean charge(String namespace, long bytes) throws RemoteLimitException {
+    long ofNamespace = keptByNamespace.getOrDefault(namespace, 0L) + bytes;
+    if (bytes > 0 && !namespace.isEmpty() && ofNamespace > limits.keptBytesOfNamespace()) {
+      return false;
+    }
+    if (bytes > 0 && kept.get() + bytes > limits.keptBytes()) {
       throw new RemoteLimitException(
           "its objects take more than " + limits.keptBytes() + " bytes together");
     }
+    add(namespace, bytes);
+    return true;
   }
 
-  /** Gives bytes back that were charged. */
-  void release(long bytes) {
-    kept.addAndGet(-bytes);
+  /** Gives bytes back that were charged for an object of a namespace. */
+  void release(String namespace, long bytes) {
+    add(namespace, -bytes);
+  }
+
+  private void add(String namespace, long bytes) {
+    kept.addAndGet(bytes);
+    keptByNamespace.merge(namespace, bytes, Long::sum);
+    keptByNamespace.remove(namespace, 0L);
   }
 
   /** How many bytes are kept. */

@@ -34,6 +34,9 @@ public record RemoteLimits(int objectBytes, int objectValues, long keptBytes, in
   /** Managed fields, which are read and not kept, may take more than the object. */
   private static final int LISTED_PER_KEPT = 4;
 
+  /** With what namespaces have beyond their share, a listing takes as much as a store holds. */
+  private static final int READ_PER_LISTED = 16;
+
   private static final int SMALLEST_PAGE = 50;
 
   /**
@@ -45,9 +48,23 @@ public record RemoteLimits(int objectBytes, int objectValues, long keptBytes, in
     return new RemoteLimits(OBJECT_BYTES, OBJECT_VALUES, heap / PART_OF_HEAP, BYTES_PER_SECOND);
   }
 
-  /** The most bytes of one listing. */
+  /**
+   * The most bytes of all objects of one namespace that are kept. Whoever may make jobs in a
+   * namespace of the worker, or in one of the manager, says how many there are and how large they
+   * are, and must not have the worker cut off from everybody else by that.
+   */
+  long keptBytesOfNamespace() {
+    return keptBytes / 2;
+  }
+
+  /** The most bytes of one listing, without what namespaces have beyond their share. */
   long listedBytes() {
     return LISTED_PER_KEPT * keptBytes;
+  }
+
+  /** The most bytes of one listing. */
+  long readBytes() {
+    return READ_PER_LISTED * listedBytes();
   }
 
   /** The most pages of one listing. */

@@ -127,10 +127,12 @@ public final class RemoteObjects {
   /**
    * The object exists in this version.
    *
+   * @return whether it is kept; otherwise its namespace would have more than its share, and the
+   *     last known version stays
    * @throws RemoteLimitException when the worker would have more than its share; the last known
    *     version stays
    */
-  void seen(ObjectNode object, Changes changes) throws RemoteLimitException {
+  boolean seen(ObjectNode object, Changes changes) throws RemoteLimitException {
     if (object.path("metadata") instanceof ObjectNode metadata) {
       metadata.remove("managedFields");
     }
@@ -138,9 +140,11 @@ public final class RemoteObjects {
     Kept kept = new Kept(json(object), index.apply(object));
     Kept before = objects.get(key);
     if (before != null && Arrays.equals(before.json(), kept.json())) {
-      return;
+      return true;
     }
-    budget.charge(kept.bytes() - (before == null ? 0 : before.bytes()));
+    if (!budget.charge(key.namespace(), kept.bytes() - (before == null ? 0 : before.bytes()))) {
+      return false;
+    }
     if (before != null) {
       unindex(key, before);
     }
@@ -149,6 +153,7 @@ public final class RemoteObjects {
       indexed.computeIfAbsent(kept.indexValue(), value -> ConcurrentHashMap.newKeySet()).add(key);
     }
     tell(changes, key, before, object);
+    return true;
   }
 
   private byte[] json(ObjectNode object) {
@@ -172,7 +177,7 @@ public final class RemoteObjects {
     Kept before = objects.remove(key);
     if (before != null) {
       unindex(key, before);
-      budget.release(before.bytes());
+      budget.release(key.namespace(), before.bytes());
       tell(changes, key, before, null);
     }
   }

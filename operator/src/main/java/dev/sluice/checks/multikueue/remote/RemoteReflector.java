@@ -80,7 +80,7 @@ final class RemoteReflector implements AutoCloseable {
                 budget.mapper(),
                 PAGE_SIZE,
                 budget.limits().objectBytes(),
-                budget.limits().listedBytes(),
+                budget.limits().readBytes(),
                 budget.limits().pages(),
                 RemoteLimits.SILENCE,
                 body -> new PacedInput(body, budget)),
@@ -143,6 +143,9 @@ final class RemoteReflector implements AutoCloseable {
     /** The keys of a listing that has begun. */
     private Optional<Set<Key>> listed = Optional.empty();
 
+    /** Bytes of that listing, without what namespaces have beyond their share. */
+    private long listedBytes;
+
     private boolean established;
     private Instant began = Instant.MIN;
 
@@ -162,6 +165,7 @@ final class RemoteReflector implements AutoCloseable {
     @Override
     public void listingBegins() {
       listed = Optional.of(new HashSet<>());
+      listedBytes = 0;
     }
 
     @Override
@@ -192,14 +196,34 @@ final class RemoteReflector implements AutoCloseable {
           throw new RemoteLimitException(
               path + ": objects without the label " + selector + ", which were not asked for");
         }
-        objects.seen(object, events);
+        if (objects.seen(object, events)) {
+          count(length);
+        } else {
+          budget.unreadable(path, key, beyondShare());
+        }
         return key;
       } catch (RemoteLimitException e) {
         throw e;
       } catch (IOException | RuntimeException | StackOverflowError e) {
         Key key = key(json, offset, length);
         budget.unreadable(path, key, e);
+        count(length);
         return key;
+      }
+    }
+
+    private IOException beyondShare() {
+      return new IOException(
+          "objects of its namespace take more than "
+              + budget.limits().keptBytesOfNamespace()
+              + " bytes together");
+    }
+
+    private void count(int length) throws RemoteLimitException {
+      listedBytes += listed.isPresent() ? length : 0;
+      if (listedBytes > budget.limits().listedBytes()) {
+        throw new RemoteLimitException(
+            path + ": a list of more than " + budget.limits().listedBytes() + " bytes");
       }
     }
 

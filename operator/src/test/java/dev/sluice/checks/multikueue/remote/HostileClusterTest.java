@@ -105,8 +105,8 @@ class HostileClusterTest implements RemoteConnections.Listener, RemoteCollection
         body.write("{\"metadata\":{\"resourceVersion\":\"7\"},\"items\":[".getBytes(UTF_8));
         for (int i = 0; true; i++) {
           body.write(
-              "{\"metadata\":{\"name\":\"j%d\",\"namespace\":\"n\",\"labels\":{\"a\":\"b\"}}},"
-                  .formatted(i)
+              "{\"metadata\":{\"name\":\"j%d\",\"namespace\":\"n%d\",\"labels\":{\"a\":\"b\"}}},"
+                  .formatted(i, i % 10)
                   .getBytes(UTF_8));
         }
       }

@@ -12,6 +12,7 @@ import java.io.IOException;
 import java.io.OutputStream;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -69,8 +70,12 @@ class RemoteReflectorTest implements RemoteSession.Events {
   }
 
   private static String thing(String name, int version) {
-    return "{\"metadata\":{\"namespace\":\"n\",\"name\":\"%s\",\"resourceVersion\":\"%d\",\"labels\":{\"origin\":\"me\"},\"managedFields\":[{}]}}"
-        .formatted(name, version);
+    return thing("n", name, version);
+  }
+
+  private static String thing(String namespace, String name, int version) {
+    return "{\"metadata\":{\"namespace\":\"%s\",\"name\":\"%s\",\"resourceVersion\":\"%d\",\"labels\":{\"origin\":\"me\"},\"managedFields\":[{}]}}"
+        .formatted(namespace, name, version);
   }
 
   private static String page(int version, String next, String... items) {
@@ -222,7 +227,7 @@ class RemoteReflectorTest implements RemoteSession.Events {
           try (OutputStream body = exchange.getResponseBody()) {
             body.write("{\"metadata\":{\"resourceVersion\":\"7\"},\"items\":[".getBytes(UTF_8));
             for (int i = 0; true; i++) {
-              body.write((thing("x" + i, i) + ",").getBytes(UTF_8));
+              body.write((thing("n" + i % 10, "x" + i, i) + ",").getBytes(UTF_8));
             }
           }
         });
@@ -279,10 +284,40 @@ class RemoteReflectorTest implements RemoteSession.Events {
     server.then(200, page(7, "")).then(open);
     var end = run();
     for (int i = 0; i < 100; i++) {
-      open.send(event("ADDED", thing("x" + i, i)));
+      open.send(event("ADDED", thing("n" + i % 10, "x" + i, i)));
     }
 
     assertCutOff(end, "take more than 20000 bytes together");
+  }
+
+  /** Whoever may make jobs in one namespace says how many there are, and how large. */
+  @Test
+  void oneNamespaceHasAShareAndTheWorkerIsNotCutOffForIt() {
+    var open = new ScriptedServer.Watch();
+    List<String> all = new ArrayList<>();
+    for (int i = 0; i < 800; i++) {
+      all.add(thing("greedy", "x" + i, i + 100));
+    }
+    all.add(thing("a", 900));
+    server.then(200, page(7, "", all.toArray(String[]::new))).then(open);
+    var end = run();
+    await().until(() -> told.contains("established"));
+    assertThat(told).contains("+n/a");
+    long ofAll = budget.kept();
+    assertThat(ofAll).isLessThan(LIMITS.keptBytes());
+    assertThat(unreadable.get()).isEqualTo(800 - objects.keys().size() + 1);
+
+    for (int i = 0; i < 100; i++) {
+      open.send(event("ADDED", thing("greedy", "y" + i, i + 1000)));
+    }
+    open.send(event("ADDED", thing("b", 2000)));
+    await().until(() -> told.contains("+n/b"));
+    assertThat(objects.find(new RemoteObjects.Key("greedy", "y0"))).isEmpty();
+
+    open.send(event("DELETED", thing("greedy", "x0", 2001)))
+        .send(event("ADDED", thing("greedy", "z", 2002)));
+    await().until(() -> told.contains("+greedy/z"));
+    assertThat(end).isNotDone();
   }
 
   @Test
