@@ -23,7 +23,7 @@ import java.util.zip.GZIPOutputStream;
  * What is remembered of runs, as it survives a restart: to the second, compressed.
  *
  * @param counted which runs were counted
- * @param groups the groups, from the one that was used least recently
+ * @param groups the groups, from the one that would be forgotten first
  */
 record SavedRunTimes(CountedRuns.Saved counted, List<SavedGroup> groups) {
 
@@ -42,7 +42,7 @@ record SavedRunTimes(CountedRuns.Saved counted, List<SavedGroup> groups) {
   }
 
   /**
-   * The bytes, without the groups that were used least recently if they would be too many.
+   * The bytes, without the groups that come first if they would be too many.
    *
    * @param most the most bytes; more than the runs that are counted one by one need
    */

@@ -6,7 +6,8 @@ import java.util.regex.Pattern;
  * Runs that are expected to last about equally long (docs/run-times.md#groups).
  *
  * @param level what its runs have in common
- * @param key tells it from the other groups of the level
+ * @param key tells it from the other groups of the level; that of a group of one namespace begins
+ *     with its name and a slash
  */
 public record RunTimeGroup(Level level, String key) {
 
@@ -33,6 +34,11 @@ public record RunTimeGroup(Level level, String key) {
         case CLUSTER_QUEUE -> "ClusterQueue";
       };
     }
+  }
+
+  /** The namespace that all of its runs are of; empty if they needn't be of one. */
+  String namespace() {
+    return key.substring(0, Math.max(0, key.indexOf('/')));
   }
 
   /** What Kubernetes appends to generateName: five characters of an alphabet without vowels. */

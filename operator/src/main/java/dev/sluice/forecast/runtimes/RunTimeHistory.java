@@ -5,8 +5,11 @@ import dev.sluice.forecast.runtimes.RunTimeDistribution.Observation;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.Collections;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
@@ -32,6 +35,9 @@ public final class RunTimeHistory {
 
   private final RunTimeOptions options;
   private final LinkedHashMap<RunTimeGroup, Runs> groups = new LinkedHashMap<>(16, 0.75f, true);
+
+  /** How many groups there are of each namespace. */
+  private final Map<String, Integer> byNamespace = new HashMap<>();
 
   /**
    * What a group says.
@@ -78,7 +84,7 @@ public final class RunTimeHistory {
    */
   public void add(List<RunTimeGroup> of, FinishedRun run) {
     for (RunTimeGroup group : of) {
-      Runs runs = groups.computeIfAbsent(group, _ -> new Runs());
+      Runs runs = groups.computeIfAbsent(group, this::begin);
       runs.finished.add(run);
       runs.learned = null;
       forgetOld(runs, run.endedAt());
@@ -119,29 +125,59 @@ public final class RunTimeHistory {
     return groups.size();
   }
 
-  /** Everything that is remembered, from the group that was used least recently. */
+  /**
+   * Everything that is remembered, in the order in which it would be forgotten: each namespace
+   * forgets the group first that it used least recently, and whoever has most groups forgets first.
+   */
   public List<SavedGroup> saved() {
-    List<SavedGroup> saved = new ArrayList<>(groups.size());
-    groups.forEach((group, runs) -> saved.add(new SavedGroup(group, runs.finished)));
-    return saved;
+    Map<String, Integer> left = new HashMap<>(byNamespace);
+    List<Map.Entry<Integer, SavedGroup>> ranked = new ArrayList<>(groups.size());
+    groups.forEach(
+        (group, runs) -> {
+          String namespace = group.namespace();
+          int rank = left.getOrDefault(namespace, 0);
+          left.put(namespace, rank - 1);
+          ranked.add(Map.entry(rank, new SavedGroup(group, runs.finished)));
+        });
+    return ranked.stream()
+        .sorted(Map.Entry.<Integer, SavedGroup>comparingByKey().reversed())
+        .map(Map.Entry::getValue)
+        .toList();
   }
 
   /** Replaces what is remembered by what was saved. */
   public void restore(List<SavedGroup> saved) {
     groups.clear();
+    byNamespace.clear();
     for (SavedGroup each : saved) {
-      Runs runs = new Runs();
+      Runs runs = groups.computeIfAbsent(each.group(), this::begin);
       List<FinishedRun> kept = each.runs();
       runs.finished.addAll(kept.subList(Math.max(0, kept.size() - RUNS_PER_GROUP), kept.size()));
-      groups.put(each.group(), runs);
     }
     forgetSurplus();
   }
 
-  /** Forgets the groups that were used least recently, beyond the most that are remembered. */
+  private Runs begin(RunTimeGroup group) {
+    byNamespace.merge(group.namespace(), 1, Integer::sum);
+    return new Runs();
+  }
+
+  /**
+   * Forgets groups beyond the most that are remembered: of the namespace that has most the one that
+   * was used least recently. So whoever makes many groups, by many names or requests, pushes out
+   * nobody else's.
+   */
   private void forgetSurplus() {
     while (groups.size() > options.maxGroups()) {
-      groups.remove(groups.firstEntry().getKey());
+      int most = Collections.max(byNamespace.values());
+      RunTimeGroup forgotten =
+          groups.keySet().stream()
+              .filter(group -> byNamespace.getOrDefault(group.namespace(), 0) == most)
+              .findFirst()
+              .orElseThrow();
+      groups.remove(forgotten);
+      byNamespace.computeIfPresent(
+          forgotten.namespace(), (_, count) -> count == 1 ? null : count - 1);
     }
   }
 

@@ -154,6 +154,35 @@ class RunTimeHistoryTest {
     assertThat(bounded.saved()).anyMatch(saved -> saved.group().equals(WIDE));
   }
 
+  /** Whoever runs many small jobs of many names makes nobody else's run times unknown. */
+  @Test
+  void aNamespaceWithManyGroupsForgetsItsOwnFirst() {
+    RunTimeGroup quiet = new RunTimeGroup(Level.NAME, "quiet/train");
+    RunTimeHistory bounded = new RunTimeHistory(new RunTimeOptions(2, Duration.ofDays(30), 100));
+    for (int i = 0; i < 5; i++) {
+      bounded.add(
+          List.of(quiet, WIDE), new FinishedRun(START, Duration.ofMinutes(10), End.SUCCEEDED));
+    }
+    for (int i = 0; i < 1_000; i++) {
+      bounded.add(
+          List.of(new RunTimeGroup(Level.NAME, "noisy/n" + i), WIDE),
+          new FinishedRun(START.plusSeconds(i), Duration.ofSeconds(1), End.SUCCEEDED));
+    }
+
+    assertThat(bounded.size()).isEqualTo(100);
+    assertThat(bounded.learned(List.of(quiet), START.plusSeconds(1_000)).orElseThrow().count())
+        .isEqualTo(5);
+    assertThat(bounded.saved())
+        .as("what is saved in part leaves out the noisy one's oldest")
+        .extracting(saved -> saved.group().key())
+        .startsWith("noisy/n902", "noisy/n903")
+        .endsWith("noisy/n999", "q", "quiet/train");
+    RunTimeHistory restored = new RunTimeHistory(new RunTimeOptions(2, Duration.ofDays(30), 50));
+    restored.restore(bounded.saved());
+    assertThat(restored.size()).isEqualTo(50);
+    assertThat(restored.learned(List.of(quiet), START.plusSeconds(1_000))).isPresent();
+  }
+
   @Test
   void whatWasSavedSaysTheSame() {
     Random random = new Random(3);
