@@ -30,6 +30,12 @@ public record MultiKueueRules(
     Sizes sizes,
     RemoteScaling scaling) {
 
+  /**
+   * How many Workloads without quota a job has that has one for each group of its pods: the others
+   * are made when these get quota. A few bytes say that a job has a million groups.
+   */
+  public static final int MOST_WAITING_GROUPS = 1_000;
+
   /** How the remote job of an elastic job gets the size of the manager's job. */
   @FunctionalInterface
   public interface Sizes {

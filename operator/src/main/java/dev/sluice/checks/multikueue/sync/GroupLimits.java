@@ -5,6 +5,7 @@ import dev.sluice.checks.multikueue.placement.ClusterCandidates;
 import dev.sluice.checks.multikueue.placement.GroupPlacement;
 import dev.sluice.checks.multikueue.placement.GroupPlacement.Choice;
 import dev.sluice.checks.multikueue.sync.JobGroups.GroupedJob;
+import dev.sluice.jobs.kind.MultiKueueRules;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.Optional;
@@ -57,6 +58,7 @@ final class GroupLimits {
             .isPresent();
   }
 
+  /** How many Workloads a job has yet to get before any of them may choose a worker. */
   private OptionalInt missing(RemoteWorkloadContext context, GroupedJob job) throws IOException {
     Optional<RemoteWorkloadContext.Owner> owner = context.owner();
     if (owner.isEmpty()) {
@@ -65,6 +67,10 @@ final class GroupLimits {
     Optional<ObjectNode> object = workloadStateReader.job(context, owner.get());
     return object.isEmpty()
         ? OptionalInt.empty()
-        : OptionalInt.of(object.get().path("spec").path("replicas").asInt(1) - groups.count(job));
+        : OptionalInt.of(
+            Math.min(
+                    object.get().path("spec").path("replicas").asInt(1),
+                    MultiKueueRules.MOST_WAITING_GROUPS)
+                - groups.count(job));
   }
 }

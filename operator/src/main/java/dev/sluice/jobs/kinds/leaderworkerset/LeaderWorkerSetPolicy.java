@@ -3,6 +3,7 @@ package dev.sluice.jobs.kinds.leaderworkerset;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.sluice.api.KueueConstants;
 import dev.sluice.jobs.controller.GroupWorkloads;
+import dev.sluice.jobs.kind.MultiKueueRules;
 import dev.sluice.jobs.policy.CachedJob;
 import dev.sluice.jobs.policy.JobAction;
 import dev.sluice.jobs.policy.JobAction.CreateWorkload;
@@ -107,14 +108,27 @@ final class LeaderWorkerSetPolicy {
       Function<String, Optional<CachedWorkload>> find) {
     List<JobAction> steps = new ArrayList<>();
     Set<String> wanted = new HashSet<>();
+    Set<String> further = new HashSet<>();
+    int waiting = 0;
+    for (CachedWorkload workload : own) {
+      waiting += workload.quotaReserved() || workload.finished() ? 0 : 1;
+      if (GroupWorkloads.isOwned(workload, set.job().ref())) {
+        further.add(workload.id().name());
+      }
+    }
     for (int group = 0; group < set.groups() && steps.size() < WRITES_AT_ONCE; group++) {
       String name = nameOf(set, group);
       wanted.add(name);
+      further.remove(name);
       Optional<CachedWorkload> workload = find.apply(name);
-      steps.addAll(
-          workload.isEmpty()
-              ? create(set, context, name, group)
-              : withWorkload(set, context, workload.get()));
+      if (workload.isPresent()) {
+        steps.addAll(withWorkload(set, context, workload.get()));
+      } else if (waiting < MultiKueueRules.MOST_WAITING_GROUPS) {
+        steps.addAll(create(set, context, name, group));
+        waiting++;
+      } else if (further.isEmpty()) {
+        break;
+      }
     }
     if (!steps.isEmpty()) {
       return steps;

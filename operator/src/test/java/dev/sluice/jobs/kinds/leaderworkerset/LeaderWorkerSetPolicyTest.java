@@ -16,8 +16,11 @@ import dev.sluice.workload.record.WorkloadParser;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
@@ -115,6 +118,67 @@ class LeaderWorkerSetPolicyTest {
   @Test
   void manyGroupsAreMadeInPortions() {
     assertThat(created(set("{spec: {replicas: 1000000}}"))).hasSize(32);
+  }
+
+  /** One object would fill the memory of the operator and the store of the API server. */
+  @Test
+  void aThousandOfThemWaitAndTheOthersAreMadeWhenTheseHaveQuota() {
+    CachedLeaderWorkerSet million = set("{spec: {replicas: 1000000}}");
+    ObjectNode first = created(set("{spec: {replicas: 1}}")).getFirst();
+    Map<String, CachedWorkload> known = new LinkedHashMap<>();
+    for (int group = 0; group < 1_000; group++) {
+      known.put(policy.nameOf(million, group), named(first, policy.nameOf(million, group), "{}"));
+    }
+    AtomicInteger looks = new AtomicInteger();
+    assertThat(decide(million, known, looks)).isEmpty();
+    assertThat(looks).hasValue(1_001);
+
+    for (int group = 500; group < 520; group++) {
+      known.put(
+          policy.nameOf(million, group), named(first, policy.nameOf(million, group), RESERVED));
+    }
+    assertThat(decide(million, known, looks))
+        .hasSize(20)
+        .first()
+        .isInstanceOfSatisfying(
+            JobAction.CreateWorkload.class,
+            create ->
+                assertThat(create.workload().at("/metadata/name").asText())
+                    .isEqualTo(policy.nameOf(million, 1_000)));
+
+    known.remove(policy.nameOf(million, 7));
+    known.put(policy.nameOf(million, 2_000), named(first, policy.nameOf(million, 2_000), RESERVED));
+    CachedLeaderWorkerSet smaller = set("{spec: {replicas: 1000}}");
+    assertThat(decide(smaller, known, looks))
+        .as("a group that is missing comes before those that are too many")
+        .singleElement()
+        .isInstanceOf(JobAction.CreateWorkload.class);
+  }
+
+  private List<JobAction> decide(
+      CachedLeaderWorkerSet set, Map<String, CachedWorkload> known, AtomicInteger looks) {
+    GivenCluster cluster = GivenCluster.cluster();
+    return policy.decide(
+        set,
+        new ReconcileContext(
+            set.job(),
+            new ManagementStatus.Own(),
+            List.of(),
+            Optional.empty(),
+            cluster,
+            cluster,
+            GivenCluster.NOW),
+        List.copyOf(known.values()),
+        name -> {
+          looks.incrementAndGet();
+          return Optional.ofNullable(known.get(name));
+        });
+  }
+
+  private static CachedWorkload named(ObjectNode created, String name, String changes) {
+    ObjectNode other = created.deepCopy();
+    other.withObjectProperty("metadata").put("name", name);
+    return workload(other, changes);
   }
 
   @Test
