@@ -24,6 +24,7 @@ import io.fabric8.kubernetes.client.dsl.base.PatchContext;
 import io.fabric8.kubernetes.client.dsl.base.PatchType;
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
@@ -379,6 +380,45 @@ class PodAccountingIT {
       assertThat(api.find(POD, pod)).isPresent();
       patch(POD, pod, "{'metadata': {'finalizers': null}}");
     }
+  }
+
+  @Test
+  void podsThatAreMadeInTheNameOfAnEvictedJobDoNotKeepItsQuotaForEver() {
+    api.givenQueues(2);
+    submit("evicted", 2, "", "");
+    awaitBound(2);
+    String uid = api.get(JOB, "evicted").at("/metadata/uid").asText();
+    submit("next", 2, "", "");
+    String next = api.workloadOf(JOB, "next");
+
+    api.patch(QueuedJobs.WORKLOAD, api.workloadOf(JOB, "evicted"), "{'spec': {'active': false}}");
+    AtomicInteger made = new AtomicInteger();
+    makePodOf("evicted", uid, made.get());
+    await("quota for the next")
+        .atMost(LIMIT)
+        .pollInterval(Duration.ofSeconds(3))
+        .until(
+            () -> {
+              makePodOf("evicted", uid, made.incrementAndGet());
+              return api.get(QueuedJobs.WORKLOAD, next).at("/status/admission").isObject();
+            });
+    assertThat(made.get()).as("they kept it for a while").isGreaterThan(10);
+  }
+
+  private void makePodOf(String job, String uid, int number) {
+    cluster.applyText(
+        """
+        apiVersion: v1
+        kind: Pod
+        metadata:
+          name: made-%d
+          annotations: {sluice.dev/run-for: "60m"}
+          ownerReferences: [{apiVersion: batch/v1, kind: Job, name: %s, uid: %s, controller: true}]
+        spec:
+          nodeSelector: {pool: spot}
+          containers: [{name: main, image: none, resources: {requests: {cpu: "1"}}}]
+        """
+            .formatted(number, job, uid));
   }
 
   @Test

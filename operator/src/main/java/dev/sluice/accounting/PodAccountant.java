@@ -180,7 +180,7 @@ public final class PodAccountant implements AutoCloseable {
     /** Pods of a Workload that has ended hold its quota, and nobody shall wait for them. */
     void outlasted(CachedWorkload workload);
 
-    /** No pods of an account remain. */
+    /** No pods of an account remain, or none that keep the quota of these Workloads. */
     void empty(List<CachedWorkload> workloads);
   }
 
@@ -234,6 +234,28 @@ public final class PodAccountant implements AutoCloseable {
     return false;
   }
 
+  /**
+   * Whether the Workloads of an account were evicted so long ago that all pods of that time were
+   * made to end. Pods that run now were made since, by somebody who would keep the quota.
+   */
+  public boolean isOverdue(Account account) {
+    Duration limit = dependencies.longestEnd();
+    List<CachedWorkload> reserving = accounts.reserving(account);
+    return limit.isPositive()
+        && !reserving.isEmpty()
+        && reserving.stream().allMatch(it -> wasEvictedBefore(it, limit.plus(AWAITED)));
+  }
+
+  private boolean wasEvictedBefore(CachedWorkload workload, Duration age) {
+    Instant before = dependencies.clock().instant().minus(age);
+    return workload
+        .status()
+        .trueCondition("Evicted")
+        .filter(evicted -> evicted.lastTransitionTime().isBefore(before))
+        .filter(any -> dependencies.jobs().isEvictable(workload))
+        .isPresent();
+  }
+
   /** Something of an account changed. */
   public void changed(Account account) {
     queue.enqueue(account);
@@ -256,6 +278,9 @@ public final class PodAccountant implements AutoCloseable {
       left.remove(account);
       dependencies.observer().empty(accounts.workloadsOf(account));
       return Optional.empty();
+    }
+    if (isOverdue(account)) {
+      dependencies.observer().empty(accounts.workloadsOf(account));
     }
     // first, since it asks nobody whether a job exists
     Optional<Duration> ofExcess = stopExcess(account, pods, now);

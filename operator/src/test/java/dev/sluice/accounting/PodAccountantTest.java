@@ -75,6 +75,7 @@ class PodAccountantTest {
   private final List<Integer> stopped = new ArrayList<>();
   private final List<String> evicted = new ArrayList<>();
   private final List<WorkloadId> outlasted = new ArrayList<>();
+  private final List<CachedWorkload> emptied = new ArrayList<>();
   private final List<WorkloadId> released = new ArrayList<>();
   private final PodRecordParser parser =
       new PodRecordParser(AdmittedRequests.PLAIN, image -> false);
@@ -167,7 +168,9 @@ class PodAccountantTest {
     }
 
     @Override
-    public void empty(List<CachedWorkload> empty) {}
+    public void empty(List<CachedWorkload> empty) {
+      emptied.addAll(empty);
+    }
   }
 
   PodAccountantTest() throws IOException {
@@ -503,6 +506,26 @@ class PodAccountantTest {
     assertThat(deleted()).as("nobody has asked it to end").containsExactly("p3");
     after(Duration.ofSeconds(60));
     assertThat(deleted()).containsExactly("p1", "p3");
+  }
+
+  /** Somebody makes one after the other in the name of the job, which would keep its quota. */
+  @Test
+  void podsThatAreMadeLongAfterAnEvictionKeepNoQuota() throws Exception {
+    CachedWorkload evicted =
+        workloadOf(job()).admitted("spot").evicted("Preempted", "by another").get();
+    become(evicted);
+    Instant evictedAt = evicted.status().condition("Evicted").orElseThrow().lastTransitionTime();
+    now = evictedAt.plus(LIMIT).plus(PodAccountant.AWAITED);
+    pod(1);
+    assertThat(accountant.isOverdue(ACCOUNT)).isFalse();
+    assertThat(emptied).isEmpty();
+
+    now = now.plusSeconds(1);
+    pod(2);
+    assertThat(accountant.isOverdue(ACCOUNT)).isTrue();
+    assertThat(emptied).containsExactly(evicted);
+    become(workloadOf(job()).admitted("spot").get());
+    assertThat(accountant.isOverdue(ACCOUNT)).isFalse();
   }
 
   /** The Job controller stops no pods of a Job that somebody's finalizer keeps from going. */

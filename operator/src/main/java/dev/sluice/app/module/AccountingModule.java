@@ -271,9 +271,11 @@ public final class AccountingModule implements OperatorModule, WorkloadEventFeed
     return enabled() && accounts.isOutlasted(workload);
   }
 
-  /** How many pods of a job run; 0 if they aren't counted. */
+  /** How many pods of a job run that keep its quota; 0 if they aren't counted. */
   int running(String namespace, String uid) {
-    return enabled() ? accounts.running(namespace, uid) : 0;
+    return enabled() && !accountant.isOverdue(new Account(namespace, uid))
+        ? accounts.running(namespace, uid)
+        : 0;
   }
 
   /** From now on this is called with each Workload whose quota pods have held, and hold no more. */
