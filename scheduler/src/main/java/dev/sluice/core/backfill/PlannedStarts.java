@@ -72,7 +72,7 @@ public final class PlannedStarts {
    */
   private final Map<String, Map<UnknownRunTime, Long>> extended = new HashMap<>();
 
-  private final Map<String, QueuePlans> plans = new TreeMap<>();
+  private final Map<String, QueuePlans> plans = new HashMap<>();
   private final List<BackfillEvent> events = new ArrayList<>();
 
   /** When runs end, by the rule for those without a limit; those that were asked for. */
@@ -109,11 +109,12 @@ public final class PlannedStarts {
                     new BackfillExport.BoundExport(
                         uid, bound, extended.getOrDefault(uid, Map.of()))));
     List<BackfillExport.QueueExport> allPlans = new ArrayList<>();
-    plans.forEach(
-        (queue, each) ->
-            allPlans.add(
-                new BackfillExport.QueueExport(
-                    queue, each.starts(), each.quotas(), each.overtakenIds(), each.pass())));
+    new TreeMap<>(plans)
+        .forEach(
+            (queue, each) ->
+                allPlans.add(
+                    new BackfillExport.QueueExport(
+                        queue, each.starts(), each.quotas(), each.overtakenIds(), each.pass())));
     return new BackfillExport(
         allBounds,
         allPlans,
@@ -421,7 +422,16 @@ public final class PlannedStarts {
   /** Records that a Workload got quota. */
   public void started(String clusterQueue, WorkloadId id, boolean asHead, Instant now) {
     QueuePlans known = plans.get(clusterQueue);
-    if (known == null || known.starts().isEmpty()) {
+    if (known == null
+        || known.starts().isEmpty()
+        || (!asHead && planned(clusterQueue, id).isEmpty())) {
+      return;
+    }
+    if (known.starts().size() == 1 && known.starts().getFirst().id().equals(id)) {
+      events.add(keptOrLate(clusterQueue, known.starts().getFirst(), now));
+      plans.put(
+          clusterQueue,
+          new QueuePlans(List.of(), known.quotas(), known.overtakenIds(), known.pass()));
       return;
     }
     List<PlannedStart> left = new ArrayList<>();
@@ -480,7 +490,7 @@ public final class PlannedStarts {
     plans.remove(clusterQueue);
   }
 
-  /** Names of the queues with plans. */
+  /** Names of the queues with plans, in no particular order. */
   public List<String> queues() {
     return List.copyOf(plans.keySet());
   }
@@ -520,6 +530,30 @@ public final class PlannedStarts {
       }
     }
     plans.put(clusterQueue, new QueuePlans(starts, evidence.quotas(), List.of(), passes + 1));
+  }
+
+  /**
+   * Records that a Workload alone is planned in a queue.
+   *
+   * @return false, and nothing is recorded, if its planned start moves to a later time by that, or
+   *     if another one had a planned start
+   */
+  public boolean planAlone(String clusterQueue, WorkloadId id, Instant at, List<PairQuota> quotas) {
+    QueuePlans before = plans.getOrDefault(clusterQueue, NO_PLANS);
+    List<PlannedStart> starts = before.starts();
+    if (starts.isEmpty()) {
+      starts = List.of(new PlannedStart(id, at, at, List.of()));
+    } else {
+      PlannedStart known = starts.getFirst();
+      if (starts.size() > 1 || !known.id().equals(id) || at.isAfter(known.at())) {
+        return false;
+      }
+      if (at.isBefore(known.at())) {
+        starts = List.of(new PlannedStart(id, at, known.promised(), known.lateBy()));
+      }
+    }
+    plans.put(clusterQueue, new QueuePlans(starts, quotas, List.of(), passes + 1));
+    return true;
   }
 
   private static boolean isSame(

@@ -216,12 +216,7 @@ public final class QueuePlanner {
     if (fixed == null || !FixedFlavor.isEligible(flavors, demand)) {
       return used(demand, time) != null;
     }
-    for (int i = 0; i < fixed.pairs().length; i++) {
-      if (!profile.isFree(fixed.pairs()[i], fixed.amounts()[i], time)) {
-        return false;
-      }
-    }
-    return true;
+    return profile.isFree(fixed, time);
   }
 
   /** Plans what a Workload may use of any flavor: which one it gets isn't known before. */

@@ -2,6 +2,7 @@ package dev.sluice.core.backfill;
 
 import dev.sluice.core.model.ResourceAmounts;
 import dev.sluice.core.queue.ClusterQueueCache;
+import dev.sluice.core.queue.ResourceDemand;
 import dev.sluice.core.queue.RunEnds;
 import dev.sluice.core.quota.QuotaNode;
 import java.util.ArrayList;
@@ -39,17 +40,23 @@ public final class QuotaProfile {
   /**
    * The profile of a queue.
    *
-   * @param quota the quota that counts of a pair: it must be one that nobody can reclaim
+   * @param quota the quota that counts of each of the queue's pairs, in their order: it must be one
+   *     that nobody can reclaim; not to be changed
    * @param runEnds when the runs of its tree end
    * @param now the time at which the profile begins, in microseconds since the epoch
    */
-  public QuotaProfile(ClusterQueueCache queue, IntToLongFunction quota, RunEnds runEnds, long now) {
+  public QuotaProfile(ClusterQueueCache queue, long[] quota, RunEnds runEnds, long now) {
     this.queue = queue;
     this.rootNode = queue.node().root();
     this.runEnds = runEnds;
     this.now = now;
     this.beyondUntil = now + PlannedStarts.OVERHEAD.toSeconds() * 1_000_000;
-    this.quota = Arrays.stream(queue.pairs()).mapToLong(quota).toArray();
+    this.quota = quota;
+  }
+
+  /** An amount of each of the queue's pairs, in their order. */
+  public static long[] ofPairs(ClusterQueueCache queue, IntToLongFunction amount) {
+    return Arrays.stream(queue.pairs()).mapToLong(amount).toArray();
   }
 
   /**
@@ -184,6 +191,44 @@ public final class QuotaProfile {
     return queue.hasPair(pair)
         ? ResourceAmounts.subtract(atMost(pair, time), taken(pair, time))
         : 0;
+  }
+
+  /**
+   * The first time at which all amounts of a request are {@link #free}, in microseconds since the
+   * epoch; {@link #NEVER} if there is none. Not valid where anything is planned.
+   *
+   * @param guess the time that it is likely to be; {@link #NEVER} if nobody knows
+   */
+  public long firstTime(ResourceDemand.Fixed fixedRequest, long guess) {
+    if (isFree(fixedRequest, now)) {
+      return now;
+    }
+    // Few runs are of the queue itself: it is likely to be the time at which enough of them end.
+    long likely =
+        guess == NEVER
+            ? runEnds.first(queue.node(), now, NEVER, time -> isOwn(fixedRequest, time))
+            : guess;
+    return first(now, likely, time -> isFree(fixedRequest, time));
+  }
+
+  private boolean isOwn(ResourceDemand.Fixed fixedRequest, long time) {
+    for (int i = 0; i < fixedRequest.pairs().length; i++) {
+      if (!queue.hasPair(fixedRequest.pairs()[i])
+          || own(fixedRequest.pairs()[i], time) < fixedRequest.amounts()[i]) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  /** Whether all amounts of a request are {@link #free}. */
+  boolean isFree(ResourceDemand.Fixed fixedRequest, long time) {
+    for (int i = 0; i < fixedRequest.pairs().length; i++) {
+      if (!isFree(fixedRequest.pairs()[i], fixedRequest.amounts()[i], time)) {
+        return false;
+      }
+    }
+    return true;
   }
 
   /** Whether an amount is {@link #free}; nothing is, also where more is planned than there is. */

@@ -11,11 +11,13 @@ import dev.sluice.core.model.WorkloadId;
 import dev.sluice.core.queue.ActiveInOrder;
 import dev.sluice.core.queue.ClusterQueueCache;
 import dev.sluice.core.queue.QueuedWorkload;
+import dev.sluice.core.queue.ResourceDemand;
 import dev.sluice.core.quota.QuotaNode;
 import dev.sluice.core.reservation.Reservations;
 import dev.sluice.core.scheduling.CycleOutcome;
 import dev.sluice.core.scheduling.NominatedWorkload;
 import dev.sluice.core.scheduling.SchedulingCycle;
+import dev.sluice.core.scheduling.flavor.FixedFlavor;
 import dev.sluice.core.waiting.CycleHeads.Admissions;
 import dev.sluice.core.waiting.QueueHead;
 import dev.sluice.core.waiting.WaitingWorkloads;
@@ -59,8 +61,15 @@ final class BackfillPass {
   private final Reservations reservations;
   private final Cycles cycles;
 
-  /** What the queues of the last tree had when they were planned; valid until trees are rebuilt. */
-  private final Map<ClusterQueueCache, List<PairQuota>> quotas = new HashMap<>();
+  /**
+   * What a queue has to plan with; valid until trees are rebuilt.
+   *
+   * @param ofPairs the quota of each flavor and resource
+   * @param alone what it alone can use of each of its pairs
+   */
+  private record Quota(List<PairQuota> ofPairs, long[] alone) {}
+
+  private final Map<ClusterQueueCache, Quota> quotas = new HashMap<>();
 
   /** Creates it. */
   BackfillPass(
@@ -79,10 +88,15 @@ final class BackfillPass {
   /** What is found out once for the queues of a tree, until one of them admits a Workload. */
   private static final class TreePass {
     private final SchedulingCycle cycle;
+
+    /** Whether what may start depends on nothing but what happens in the tree. */
+    private final boolean steady;
+
     private @Nullable List<NominatedWorkload> claimants;
 
-    TreePass(SchedulingCycle cycle) {
+    TreePass(SchedulingCycle cycle, boolean steady) {
       this.cycle = cycle;
+      this.steady = steady;
     }
   }
 
@@ -117,8 +131,9 @@ final class BackfillPass {
 
   private int run(QuotaNode rootNode, Instant now) {
     int admitted = 0;
-    TreePass pass = new TreePass(cycles.begin());
-    if (!cycles.isSteady(rootNode)) {
+    boolean steady = cycles.isSteady(rootNode);
+    TreePass pass = new TreePass(cycles.begin(), steady);
+    if (!steady) {
       plannedStarts.unsteady(rootNode);
     }
     for (ClusterQueueCache queue : specRegistry.backfillTrees.getOrDefault(rootNode, List.of())) {
@@ -126,7 +141,7 @@ final class BackfillPass {
       if (rules != null && queue.active()) {
         int ofQueue = run(pass, queue, rules, now);
         admitted += ofQueue;
-        pass = ofQueue == 0 ? pass : new TreePass(cycles.begin());
+        pass = ofQueue == 0 ? pass : new TreePass(cycles.begin(), steady);
       }
     }
     return admitted;
@@ -151,30 +166,82 @@ final class BackfillPass {
     if (!pass.cycle.waitsForQuota(new QueueHead(queue, headWorkload))) {
       return 0;
     }
-    QueuePlanner planner = plan(queue, headWorkload, rules, now);
-    if (planner.plannedAt(headWorkload).isEmpty() || !queue.pending().mayFit(queue)) {
-      return 0;
+    QueuePlanner planner = null;
+    if (!pass.steady || !planAlone(queue, headWorkload, rules, now)) {
+      planner = plan(queue, headWorkload, rules, now);
+      if (planner.plannedAt(headWorkload).isEmpty()) {
+        return 0;
+      }
     }
-    return admit(pass, new Candidates(queue, headWorkload, rules, planner));
+    return queue.pending().mayFit(queue)
+        ? admit(pass, new Candidates(queue, headWorkload, rules, now, planner))
+        : 0;
+  }
+
+  /**
+   * Plans a head without a choice of flavors where it alone is planned; false if that takes more
+   * than finding the time, so that nothing is planned yet.
+   */
+  private boolean planAlone(
+      ClusterQueueCache queue, QueuedWorkload headWorkload, BackfillRules rules, Instant now) {
+    ResourceDemand demand = headWorkload.equivalenceClass().demand(queue);
+    ResourceDemand.Fixed request = demand.replaces() ? null : demand.fixed();
+    if (request == null
+        || rules.depth() > 1
+        || !FixedFlavor.isEligible(specRegistry.flavors, demand)) {
+      return false;
+    }
+    QuotaProfile profile = profile(queue, rules, Instants.micros(now));
+    if (profile.beyondBound()) {
+      return false;
+    }
+    long at = profile.firstTime(request, plannedStarts.plannedAt(queue.name(), headWorkload.id()));
+    if (at == Instants.micros(now)
+        || at == QuotaProfile.NEVER
+        || !plannedStarts.planAlone(
+            queue.name(),
+            headWorkload.id(),
+            Instants.ofMicros(at),
+            quotas.computeIfAbsent(queue, this::quotaOf).ofPairs())) {
+      return false;
+    }
+    planAgain(queue, profile);
+    return true;
+  }
+
+  private QuotaProfile profile(ClusterQueueCache queue, BackfillRules rules, long micros) {
+    return new QuotaProfile(
+        queue,
+        quotas.computeIfAbsent(queue, this::quotaOf).alone(),
+        specRegistry.ends(plannedStarts, rules.unknown(), queue),
+        micros);
+  }
+
+  /** Plans a queue again when the first run has ended, or goes on beyond its bound. */
+  private void planAgain(ClusterQueueCache queue, QuotaProfile profile) {
+    long firstEnd = profile.firstEnd();
+    if (firstEnd != QuotaProfile.NEVER) {
+      plannedStarts.planAgainAt(queue.node().root(), firstEnd);
+    }
+  }
+
+  private QueuePlanner planner(ClusterQueueCache queue, BackfillRules rules, QuotaProfile profile) {
+    return new QueuePlanner(
+        queue,
+        profile,
+        specRegistry.flavors,
+        workload -> plannedStarts.longest(workload.id().uid(), rules),
+        reservations.isNear(queue.node().root())
+            ? reservations::keptUntil
+            : QueuePlanner.Kept.NOTHING);
   }
 
   private QueuePlanner plan(
       ClusterQueueCache queue, QueuedWorkload headWorkload, BackfillRules rules, Instant now) {
     long micros = Instants.micros(now);
     QuotaNode rootNode = queue.node().root();
-    QuotaProfile profile =
-        new QuotaProfile(
-            queue,
-            pair -> QuotaProfile.ofAlone(queue, pair),
-            specRegistry.ends(plannedStarts, rules.unknown(), queue),
-            micros);
-    QueuePlanner planner =
-        new QueuePlanner(
-            queue,
-            profile,
-            specRegistry.flavors,
-            workload -> plannedStarts.longest(workload.id().uid(), rules),
-            reservations.isNear(rootNode) ? reservations::keptUntil : QueuePlanner.Kept.NOTHING);
+    QuotaProfile profile = profile(queue, rules, micros);
+    QueuePlanner planner = planner(queue, rules, profile);
     Map<WorkloadId, Instant> planned = new LinkedHashMap<>();
     QueuedWorkload next = headWorkload;
     ActiveInOrder inOrder = null;
@@ -192,10 +259,7 @@ final class BackfillPass {
     }
     Optional<WorkloadId> without =
         next == null || planned.size() == rules.depth() ? Optional.empty() : Optional.of(next.id());
-    long firstEnd = profile.firstEnd();
-    if (firstEnd != QuotaProfile.NEVER) {
-      plannedStarts.planAgainAt(rootNode, firstEnd);
-    }
+    planAgain(queue, profile);
     if (profile.beyondBound()) {
       plannedStarts.unsteady(rootNode);
     }
@@ -203,9 +267,9 @@ final class BackfillPass {
         queue.name(),
         planned,
         new PlannedStarts.Evidence(
-            () -> stillWaiting(queue),
+            () -> plannedAndWaiting(queue),
             without,
-            quotas.computeIfAbsent(queue, this::quotaOf),
+            quotas.computeIfAbsent(queue, this::quotaOf).ofPairs(),
             planner.heldBackIds(),
             () ->
                 profile.beyondBound()
@@ -215,7 +279,7 @@ final class BackfillPass {
   }
 
   /** Those with a planned start that are still in the queue. */
-  private Set<WorkloadId> stillWaiting(ClusterQueueCache queue) {
+  private Set<WorkloadId> plannedAndWaiting(ClusterQueueCache queue) {
     Set<WorkloadId> waitingIds = new HashSet<>();
     List<PlannedStart> before = plannedStarts.of(queue.name());
     if (!before.isEmpty()) {
@@ -238,7 +302,7 @@ final class BackfillPass {
     return null;
   }
 
-  private List<PairQuota> quotaOf(ClusterQueueCache queue) {
+  private Quota quotaOf(ClusterQueueCache queue) {
     List<PairQuota> quota = new ArrayList<>();
     for (ClusterQueueCache.Group group : queue.groups()) {
       for (int[] ofFlavor : group.pairs()) {
@@ -251,15 +315,46 @@ final class BackfillPass {
         }
       }
     }
-    return quota;
+    return new Quota(quota, QuotaProfile.ofPairs(queue, pair -> QuotaProfile.ofAlone(queue, pair)));
   }
 
   /** Who may start before the head of a queue. */
-  private record Candidates(
-      ClusterQueueCache queue,
-      QueuedWorkload headWorkload,
-      BackfillRules rules,
-      QueuePlanner planner) {}
+  private final class Candidates {
+    private final ClusterQueueCache queue;
+    private final QueuedWorkload headWorkload;
+    private final BackfillRules rules;
+    private final Instant now;
+    private @Nullable QueuePlanner planner;
+
+    /**
+     * @param planner what has planned the head; null if nobody needs to know more than the time
+     *     until one of the others fits
+     */
+    private Candidates(
+        ClusterQueueCache queue,
+        QueuedWorkload headWorkload,
+        BackfillRules rules,
+        Instant now,
+        @Nullable QueuePlanner planner) {
+      this.queue = queue;
+      this.headWorkload = headWorkload;
+      this.rules = rules;
+      this.now = now;
+      this.planner = planner;
+    }
+
+    private QueuePlanner planner() {
+      QueuePlanner known = planner;
+      if (known == null) {
+        known =
+            BackfillPass.this.planner(queue, rules, profile(queue, rules, Instants.micros(now)));
+        boolean unused =
+            known.plan(headWorkload, plannedStarts.plannedAt(queue.name(), headWorkload.id()));
+        planner = known;
+      }
+      return known;
+    }
+  }
 
   private List<NominatedWorkload> claimants(TreePass pass, ClusterQueueCache queue) {
     List<NominatedWorkload> known = pass.claimants;
@@ -271,7 +366,7 @@ final class BackfillPass {
   }
 
   private int admit(TreePass pass, Candidates candidates) {
-    ClusterQueueCache queue = candidates.queue();
+    ClusterQueueCache queue = candidates.queue;
     SchedulingCycle cycle = pass.cycle;
     Admissions admissions = waiting.admissions();
     int most =
@@ -290,7 +385,7 @@ final class BackfillPass {
     ActiveInOrder inOrder = queue.pending().activeInOrder();
     while (admitted < most && looked < MOST_CANDIDATES && inOrder.hasNext()) {
       QueuedWorkload workload = inOrder.next();
-      if (workload == candidates.headWorkload()) {
+      if (workload == candidates.headWorkload) {
         continue;
       }
       looked++;
@@ -314,12 +409,12 @@ final class BackfillPass {
 
   private SchedulingCycle.Fit tried(
       SchedulingCycle cycle, Candidates candidates, QueuedWorkload workload) {
-    return candidates.rules().unknown() == BackfillRules.UnknownRunTime.REFUSE
-            && !plannedStarts.isBounded(workload.id().uid(), candidates.rules())
+    return candidates.rules.unknown() == BackfillRules.UnknownRunTime.REFUSE
+            && !plannedStarts.isBounded(workload.id().uid(), candidates.rules)
         ? SchedulingCycle.Fit.NOT_THIS_ONE
         : cycle.backfill(
             workload,
-            candidates.queue(),
+            candidates.queue,
             assignment ->
                 candidates.planner().inTheWay(workload, assignment).stream()
                     .map(pair -> specRegistry.pairs.pair(pair).flavor())

@@ -361,8 +361,14 @@ public final class Engine {
 
   private void planChanges(String clusterQueue) {
     ClusterQueueCache queue = specRegistry.cacheOf(clusterQueue);
-    if (queue != null && specRegistry.backfillTrees.containsKey(queue.node().root())) {
-      plannedStarts.changed(queue.node().root());
+    if (queue != null) {
+      planChanges(queue.node().root());
+    }
+  }
+
+  private void planChanges(QuotaNode root) {
+    if (specRegistry.backfillTrees.containsKey(root)) {
+      plannedStarts.changed(root);
     }
   }
 
@@ -805,7 +811,7 @@ public final class Engine {
     for (CycleOutcome outcome : outcomes) {
       if (!specRegistry.backfillTrees.isEmpty()
           && outcome instanceof CycleOutcome.Admitted admitted) {
-        planChanges(admitted.queue().name());
+        planChanges(admitted.queue().node().root());
         plannedStarts.changedElsewhere();
         plannedStarts.started(
             admitted.queue().name(), admitted.item().id(), !evaluated.isEmpty(), now);

@@ -39,7 +39,7 @@ final class ExpectedStarts implements FlavorCosts.Starts {
       known =
           new QuotaProfile(
               queue,
-              queue.node()::nominal,
+              QuotaProfile.ofPairs(queue, queue.node()::nominal),
               specRegistry.ends(plannedStarts, UnknownRunTime.USE_LEARNED, queue),
               now);
       profile = known;

@@ -24,17 +24,16 @@ record LeastRequest(ClusterQueueCache queue, ResourceDemand.Fixed fixed) {
       if (request == null || (least != null && !Arrays.equals(least.pairs(), request.pairs()))) {
         return new LeastRequest(queue, NOTHING);
       }
-      least = least == null ? request : least(least, request);
+      if (least == null) {
+        least =
+            new ResourceDemand.Fixed(request.group(), request.pairs(), request.amounts().clone());
+      } else {
+        for (int i = 0; i < request.amounts().length; i++) {
+          least.amounts()[i] = Math.min(least.amounts()[i], request.amounts()[i]);
+        }
+      }
     }
     return new LeastRequest(queue, least == null ? NOTHING : least);
-  }
-
-  private static ResourceDemand.Fixed least(ResourceDemand.Fixed one, ResourceDemand.Fixed other) {
-    long[] least = one.amounts().clone();
-    for (int i = 0; i < least.length; i++) {
-      least[i] = Math.min(least[i], other.amounts()[i]);
-    }
-    return new ResourceDemand.Fixed(one.group(), one.pairs(), least);
   }
 
   /** Whether all ask for more of a pair than is available to the queue. */

@@ -28,6 +28,10 @@ public final class RunEnds {
   /** The runs at a node and below, the first that ends first. */
   private static final class Ends {
     private Run[] runs = new Run[8];
+
+    /** The end of each, beside each other: a search reads nothing else. */
+    private long[] times = new long[8];
+
     private int size;
 
     /** By pair: the amounts of a run and of all after it, as of the change with this number. */
@@ -42,7 +46,7 @@ public final class RunEnds {
       int high = size;
       while (low < high) {
         int middle = (low + high) >>> 1;
-        if (runs[middle].end <= time) {
+        if (times[middle] <= time) {
           low = middle + 1;
         } else {
           high = middle;
@@ -54,10 +58,13 @@ public final class RunEnds {
     void add(Run run) {
       if (size == runs.length) {
         runs = Arrays.copyOf(runs, 2 * size);
+        times = Arrays.copyOf(times, 2 * size);
       }
       int index = after(run.end);
       System.arraycopy(runs, index, runs, index + 1, size - index);
+      System.arraycopy(times, index, times, index + 1, size - index);
       runs[index] = run;
+      times[index] = run.end;
       size++;
       changes++;
       for (int pair = 0; pair < sums.length; pair++) {
@@ -74,35 +81,33 @@ public final class RunEnds {
         return;
       }
       System.arraycopy(known, index, known, index + 1, size - index);
-      for (int i = 0; i <= index && amount != 0; i++) {
-        known[i] = ResourceAmounts.add(known[i], amount);
+      // The first sum is the largest: if that can be counted, all can.
+      if (ResourceAmounts.add(known[0], amount) != Long.MAX_VALUE) {
+        for (int i = 0; i <= index; i++) {
+          known[i] += amount;
+        }
+        asOf[pair] = changes;
       }
-      keep(pair, known);
     }
 
     /** Brings sums up to date after a run was taken out. */
     private void subtract(int pair, int index, long amount) {
       long[] known = sums[pair];
-      if (known != null) {
-        for (int i = 0; i < index && amount != 0; i++) {
-          known[i] = ResourceAmounts.subtract(known[i], amount);
+      // A sum of more than can be counted isn't the sum any more once something is subtracted.
+      if (known != null && known[0] != Long.MAX_VALUE) {
+        for (int i = 0; i < index; i++) {
+          known[i] -= amount;
         }
         System.arraycopy(known, index + 1, known, index, size + 1 - index);
-        keep(pair, known);
-      }
-    }
-
-    /** A sum of more than can be counted isn't the sum any more once something is subtracted. */
-    private void keep(int pair, long[] known) {
-      if (known[0] != Long.MAX_VALUE) {
         asOf[pair] = changes;
       }
     }
 
     void remove(Run run) {
-      for (int i = after(run.end - 1); i < size && runs[i].end == run.end; i++) {
+      for (int i = after(run.end - 1); i < size && times[i] == run.end; i++) {
         if (runs[i] == run) {
           System.arraycopy(runs, i + 1, runs, i, --size - i);
+          System.arraycopy(times, i + 1, times, i, size - i);
           changes++;
           for (int pair = 0; pair < sums.length; pair++) {
             if (asOf[pair] == changes - 1) {
@@ -230,7 +235,7 @@ public final class RunEnds {
   public long firstAfter(QuotaNode rootNode, long time) {
     Ends ends = ends(rootNode);
     int index = ends.after(time);
-    return index < ends.size ? ends.runs[index].end : NEVER;
+    return index < ends.size ? ends.times[index] : NEVER;
   }
 
   /**
@@ -239,9 +244,9 @@ public final class RunEnds {
    */
   public long firstAfter(QuotaNode rootNode, long time, int[] pairs) {
     Ends ends = ends(rootNode);
-    for (int i = ends.after(time); i < ends.size && ends.runs[i].end != NEVER; i++) {
+    for (int i = ends.after(time); i < ends.size && ends.times[i] != NEVER; i++) {
       if (ends.runs[i].holder.usesAny(pairs)) {
-        return ends.runs[i].end;
+        return ends.times[i];
       }
     }
     return NEVER;
@@ -271,26 +276,26 @@ public final class RunEnds {
     int high = ends.after(NEVER - 1);
     int guessed = ends.after(guess - 1);
     if (guessed >= low && guessed < high) {
-      if (condition.test(ends.runs[guessed].end)) {
+      if (condition.test(ends.times[guessed])) {
         high = guessed;
-        if (guessed > low && condition.test(ends.runs[guessed - 1].end)) {
+        if (guessed > low && condition.test(ends.times[guessed - 1])) {
           high = guessed - 1;
         } else {
           low = guessed;
         }
       } else {
-        low = ends.after(ends.runs[guessed].end);
+        low = ends.after(ends.times[guessed]);
       }
     }
     while (low < high) {
       int middle = (low + high) >>> 1;
-      if (condition.test(ends.runs[middle].end)) {
+      if (condition.test(ends.times[middle])) {
         high = middle;
       } else {
         low = middle + 1;
       }
     }
-    return low < ends.size ? ends.runs[low].end : NEVER;
+    return low < ends.size ? ends.times[low] : NEVER;
   }
 
   /** U of a node at a time ({@link QuotaNode#usage}), if nobody gets quota meanwhile. */

@@ -185,6 +185,10 @@ public final class SchedulingCycle {
       // Others of the request may be of another namespace or LocalQueue.
       return Fit.NOT_THIS_ONE;
     }
+    ResourceDemand.Fixed request = workload.equivalenceClass().demand(queue).fixed();
+    if (request != null && request.exceeds(queue.node())) {
+      return Fit.NOT_NOW;
+    }
     Set<String> closed = new HashSet<>();
     while (true) {
       NominatedWorkload entry = nominator.nominateWithoutTargets(workload, queue, closed);

@@ -324,7 +324,9 @@ class BackfillTreesTest {
           amounts[i] = random.nextInt(8) * 1_000L;
         }
         assertThat(
-                new QuotaProfile(queue, queue.node()::nominal, ends, now).firstTime(pairs, amounts))
+                new QuotaProfile(
+                        queue, QuotaProfile.ofPairs(queue, queue.node()::nominal), ends, now)
+                    .firstTime(pairs, amounts))
             .as("%s at %d", name, second)
             .isEqualTo(firstTime(queue, amounts, starts, new BackfillRules(1, unknown), now));
       }
