@@ -85,10 +85,7 @@ final class SpecRegistry {
         namespaces,
         List.copyOf(cohorts.values()),
         declared,
-        freed.stream()
-            .filter(queue -> localQueues.get(queue.id) == queue)
-            .map(queue -> queue.id)
-            .toList(),
+        freed.stream().map(queue -> queue.id).toList(),
         rebuildDue);
   }
 
@@ -154,6 +151,7 @@ final class SpecRegistry {
   void forgetIfUnused(LocalQueueState queue) {
     if (!queue.exists() && queue.workloads == 0 && queue.reportedUsage == null) {
       localQueues.remove(queue.id, queue);
+      freed.remove(queue);
     }
   }
 
