@@ -64,6 +64,12 @@ record LeftPods(
         : limit;
   }
 
+  /** Whether all pods of the time of the eviction were made to end by now. */
+  boolean isOverdue(Instant now) {
+    Instant before = now.minus(limit).minus(PodAccountant.AWAITED);
+    return limit.isPositive() && evictedAt.filter(at -> at.isBefore(before)).isPresent();
+  }
+
   /**
    * Until when pods may run on of jobs that exist and have ended: nobody evicts them, and nothing
    * limits their time. Empty if some job hasn't ended, or if they may run as long as they like.

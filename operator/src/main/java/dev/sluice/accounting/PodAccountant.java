@@ -239,20 +239,8 @@ public final class PodAccountant implements AutoCloseable {
    * made to end. Pods that run now were made since, by somebody who would keep the quota.
    */
   public boolean isOverdue(Account account) {
-    Duration limit = dependencies.longestEnd();
-    List<CachedWorkload> reserving = accounts.reserving(account);
-    return limit.isPositive()
-        && !reserving.isEmpty()
-        && reserving.stream().allMatch(it -> wasEvictedBefore(it, limit.plus(AWAITED)));
-  }
-
-  private boolean wasEvictedBefore(CachedWorkload workload, Duration age) {
-    Instant before = dependencies.clock().instant().minus(age);
-    return workload
-        .status()
-        .trueCondition("Evicted")
-        .filter(evicted -> evicted.lastTransitionTime().isBefore(before))
-        .filter(any -> dependencies.jobs().isEvictable(workload))
+    return LeftPods.of(account, accounts, dependencies)
+        .filter(leftPods -> leftPods.isOverdue(dependencies.clock().instant()))
         .isPresent();
   }
 

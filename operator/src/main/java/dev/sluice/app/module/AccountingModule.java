@@ -54,8 +54,6 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
-import java.util.function.Function;
-import java.util.function.Predicate;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -82,9 +80,7 @@ public final class AccountingModule implements OperatorModule, WorkloadEventFeed
   private volatile Consumer<WorkloadId> released = workload -> {};
   private volatile Consumer<CachedWorkload> emptied = workload -> {};
   private volatile Consumer<CachedWorkload> outlasted = workload -> {};
-  private volatile Predicate<CachedWorkload> jobExists = workload -> false;
-  private volatile Function<CachedWorkload, Optional<CachedJob>> jobOf =
-      workload -> Optional.empty();
+  private volatile Optional<IntegrationRegistry> jobs = Optional.empty();
   private volatile BooleanSupplier synced = () -> false;
   private volatile Optional<OwnerLinks> links = Optional.empty();
   private volatile boolean leading;
@@ -240,7 +236,7 @@ public final class AccountingModule implements OperatorModule, WorkloadEventFeed
    */
   private boolean isStoppable(CachedWorkload workload) {
     return attended.test(workload)
-        && (workloads.get(workload.id()).isPresent() || !jobExists.test(workload))
+        && (workloads.get(workload.id()).isPresent() || !jobExists(workload))
         && (!isSummed(workload) || workload.finished())
         && workload.owner().stream().noneMatch(attended::isExternal)
         && workload.coOwners().stream()
@@ -273,9 +269,8 @@ public final class AccountingModule implements OperatorModule, WorkloadEventFeed
 
   /** How many pods of a job run that keep its quota; 0 if they aren't counted. */
   int running(String namespace, String uid) {
-    return enabled() && !accountant.isOverdue(new Account(namespace, uid))
-        ? accounts.running(namespace, uid)
-        : 0;
+    int running = enabled() ? accounts.running(namespace, uid) : 0;
+    return running > 0 && accountant.isOverdue(new Account(namespace, uid)) ? 0 : running;
   }
 
   /** From now on this is called with each Workload whose quota pods have held, and hold no more. */
@@ -305,20 +300,22 @@ public final class AccountingModule implements OperatorModule, WorkloadEventFeed
    */
   void follow(IntegrationRegistry jobs, OwnerChainResolver resolver) {
     jobs.observe((before, after) -> jobChanged(before, after, resolver));
-    jobExists =
-        workload ->
-            workload
-                .owners()
-                .map(CachedJob.Controller::of)
-                .anyMatch(owner -> jobs.find(workload.id().namespace(), owner).isPresent());
-    jobOf =
-        workload ->
-            workload
-                .owner()
-                .map(CachedJob.Controller::of)
-                .flatMap(owner -> jobs.find(workload.id().namespace(), owner));
+    this.jobs = Optional.of(jobs);
     links =
         Optional.of(new OwnerLinks(context.requests(WRITES_AT_A_TIME), jobs, resolver, accounts));
+  }
+
+  private boolean jobExists(CachedWorkload workload) {
+    return workload.owners().anyMatch(owner -> job(workload, owner).isPresent());
+  }
+
+  private Optional<CachedJob> jobOf(CachedWorkload workload) {
+    return workload.owner().flatMap(owner -> job(workload, owner));
+  }
+
+  private Optional<CachedJob> job(CachedWorkload workload, Owner owner) {
+    return jobs.flatMap(
+        known -> known.find(workload.id().namespace(), CachedJob.Controller.of(owner)));
   }
 
   private void jobChanged(
@@ -374,8 +371,7 @@ public final class AccountingModule implements OperatorModule, WorkloadEventFeed
 
     @Override
     public boolean isBeingDeleted(CachedWorkload workload) {
-      return jobOf
-          .apply(workload)
+      return jobOf(workload)
           .filter(job -> job.deleting() && !job.state().handling().cleansUp())
           .isPresent();
     }
@@ -384,7 +380,7 @@ public final class AccountingModule implements OperatorModule, WorkloadEventFeed
     public boolean hasEnded(CachedWorkload workload) {
       return attended.test(workload)
           && workload.owner().stream().noneMatch(attended::isExternal)
-          && jobOf.apply(workload).flatMap(job -> job.state().end()).isPresent();
+          && jobOf(workload).flatMap(job -> job.state().end()).isPresent();
     }
 
     @Override
