@@ -139,6 +139,11 @@ public sealed interface JobAction {
       this(reason, "", original, note);
     }
 
+    /** A stop because a Workload is evicted; the job gets the templates back that it says. */
+    public static Stop evicted(CachedWorkload workload) {
+      return evicted(Optional.of(workload), workload.status().condition("Evicted").orElseThrow());
+    }
+
     /** A stop because of the condition Evicted, which is True. */
     public static Stop evicted(
         Optional<CachedWorkload> original, CachedWorkload.Condition evicted) {

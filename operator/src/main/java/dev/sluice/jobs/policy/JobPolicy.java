@@ -422,7 +422,7 @@ public final class JobPolicy {
     CachedJob job = reconcileContext.job();
     Condition evicted = workload.status().condition("Evicted").orElseThrow();
     if (!job.state().suspended()) {
-      return List.of(Stop.evicted(Optional.of(workload), evicted));
+      return List.of(Stop.evicted(workload));
     }
     if (job.state().active()) {
       return List.of();

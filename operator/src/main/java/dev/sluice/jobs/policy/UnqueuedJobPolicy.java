@@ -6,7 +6,6 @@ import dev.sluice.jobs.policy.JobAction.DeleteWorkload;
 import dev.sluice.jobs.policy.JobAction.Stop;
 import dev.sluice.jobs.policy.JobAction.StopReason;
 import dev.sluice.workload.record.CachedWorkload;
-import dev.sluice.workload.record.CachedWorkload.Condition;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -69,8 +68,7 @@ final class UnqueuedJobPolicy {
       Optional<CachedWorkload> evicted =
           live.stream().filter(it -> it.quotaReserved() && it.evicted()).findFirst();
       if (evicted.isPresent()) {
-        Condition why = evicted.get().status().condition("Evicted").orElseThrow();
-        return List.of(Stop.evicted(evicted, why));
+        return List.of(Stop.evicted(evicted.get()));
       }
       return takenAway(live.stream().filter(workload -> !workload.quotaReserved()).toList());
     }

@@ -108,10 +108,9 @@ final class StatefulSetWebhook implements KindWebhook {
   private static ClusterLookup.Owner self(JsonNode object) {
     String origin =
         JsonFields.annotations(object).getOrDefault(KueueConstants.MULTIKUEUE_ORIGIN_UID, "");
-    return new ClusterLookup.Owner(
-        JsonFields.text(object, "apiVersion"),
-        JsonFields.text(object, "kind"),
-        JsonFields.text(object, "metadata", "name"),
-        origin.isEmpty() ? JsonFields.text(object, "metadata", "uid") : origin);
+    ClusterLookup.Owner self = ClusterLookup.Owner.of(object);
+    return origin.isEmpty()
+        ? self
+        : new ClusterLookup.Owner(self.apiVersion(), self.kind(), self.name(), origin);
   }
 }

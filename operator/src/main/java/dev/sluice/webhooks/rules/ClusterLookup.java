@@ -1,6 +1,7 @@
 package dev.sluice.webhooks.rules;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import dev.sluice.api.json.JsonFields;
 import dev.sluice.api.queueing.AllowedSubjects;
 import dev.sluice.api.queueing.QueueRunTime;
 import dev.sluice.api.sluice.ReservationReader.ReservationSpec;
@@ -22,7 +23,17 @@ public interface ClusterLookup {
    * @param name name of the owner
    * @param uid uid of the owner
    */
-  record Owner(String apiVersion, String kind, String name, String uid) {}
+  record Owner(String apiVersion, String kind, String name, String uid) {
+
+    /** An object as the owner of others. */
+    public static Owner of(JsonNode object) {
+      return new Owner(
+          JsonFields.text(object, "apiVersion"),
+          JsonFields.text(object, "kind"),
+          JsonFields.text(object, "metadata", "name"),
+          JsonFields.text(object, "metadata", "uid"));
+    }
+  }
 
   /** Whether the namespace has a LocalQueue named {@code default}. */
   boolean hasDefaultLocalQueue(String namespace);

@@ -103,19 +103,12 @@ public final class JobDefaults {
         && JsonFields.at(request.oldObject(), suspend).asBoolean()
         && !JsonFields.at(request.object(), suspend).asBoolean()
         && !cluster.isOperator(request.user())
-        && cluster.isBeingEvicted(request.namespace(), self(request.oldObject()))) {
+        && cluster.isBeingEvicted(
+            request.namespace(), ClusterLookup.Owner.of(request.oldObject()))) {
       errors.forbidden(
           FieldPath.of(suspend),
           "may not be false while the Workload of the job is evicted and its pods have to end");
     }
-  }
-
-  private static ClusterLookup.Owner self(JsonNode object) {
-    return new ClusterLookup.Owner(
-        JsonFields.text(object, "apiVersion"),
-        JsonFields.text(object, "kind"),
-        JsonFields.text(object, "metadata", "name"),
-        JsonFields.text(object, "metadata", "uid"));
   }
 
   /** Whether the jobs of the namespace are managed at all. */
