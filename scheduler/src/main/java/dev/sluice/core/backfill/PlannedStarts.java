@@ -427,13 +427,6 @@ public final class PlannedStarts {
         || (!asHead && planned(clusterQueue, id).isEmpty())) {
       return;
     }
-    if (known.starts().size() == 1 && known.starts().getFirst().id().equals(id)) {
-      events.add(keptOrLate(clusterQueue, known.starts().getFirst(), now));
-      plans.put(
-          clusterQueue,
-          new QueuePlans(List.of(), known.quotas(), known.overtakenIds(), known.pass()));
-      return;
-    }
     List<PlannedStart> left = new ArrayList<>();
     Set<WorkloadId> overtakenIds = new LinkedHashSet<>(known.overtakenIds());
     boolean ahead = true;

@@ -199,10 +199,7 @@ final class BackfillPass {
     if (at == Instants.micros(now)
         || at == QuotaProfile.NEVER
         || !plannedStarts.planAlone(
-            queue.name(),
-            headWorkload.id(),
-            Instants.ofMicros(at),
-            quotas.computeIfAbsent(queue, this::quotaOf).ofPairs())) {
+            queue.name(), headWorkload.id(), Instants.ofMicros(at), quota(queue).ofPairs())) {
       return false;
     }
     planAgain(queue, profile);
@@ -212,7 +209,7 @@ final class BackfillPass {
   private QuotaProfile profile(ClusterQueueCache queue, BackfillRules rules, long micros) {
     return new QuotaProfile(
         queue,
-        quotas.computeIfAbsent(queue, this::quotaOf).alone(),
+        quota(queue).alone(),
         specRegistry.ends(plannedStarts, rules.unknown(), queue),
         micros);
   }
@@ -269,7 +266,7 @@ final class BackfillPass {
         new PlannedStarts.Evidence(
             () -> plannedAndWaiting(queue),
             without,
-            quotas.computeIfAbsent(queue, this::quotaOf).ofPairs(),
+            quota(queue).ofPairs(),
             planner.heldBackIds(),
             () ->
                 profile.beyondBound()
@@ -300,6 +297,10 @@ final class BackfillPass {
       }
     }
     return null;
+  }
+
+  private Quota quota(ClusterQueueCache queue) {
+    return quotas.computeIfAbsent(queue, this::quotaOf);
   }
 
   private Quota quotaOf(ClusterQueueCache queue) {
