@@ -165,6 +165,11 @@ class PodAccountingIT {
         .untilAsserted(() -> assertThat(bound()).hasSize(pods));
   }
 
+  /** Awaits so many pods, bound or not. */
+  private void awaitPods(int pods) {
+    await(pods + " pods").atMost(LIMIT).untilAsserted(() -> assertThat(api.pods()).hasSize(pods));
+  }
+
   private void awaitEvictedAsExceeding(String workload) {
     await("eviction of " + workload)
         .atMost(LIMIT)
@@ -185,9 +190,7 @@ class PodAccountingIT {
     String workload = api.workloadOf(JOB, "elastic");
 
     patch(JOB, "elastic", "{'spec': {'parallelism': 20}}");
-    await("pods at their gates")
-        .atMost(LIMIT)
-        .untilAsserted(() -> assertThat(api.pods()).hasSize(20));
+    awaitPods(20);
     for (JsonNode pod : api.pods()) {
       patchIfThere(name(pod), "{'spec': {'schedulingGates': null}}");
     }
@@ -364,9 +367,7 @@ class PodAccountingIT {
   void podsThatAFinalizerKeepsWithoutANodeHoldNoQuota() {
     api.givenQueues(2);
     submit("nowhere", 2, "", "nodeSelector: {nowhere: 'true'}");
-    await("pods without a node")
-        .atMost(LIMIT)
-        .untilAsserted(() -> assertThat(api.pods()).hasSize(2));
+    awaitPods(2);
     List<String> pods = api.pods().stream().map(PodAccountingIT::name).toList();
     for (String pod : pods) {
       patch(POD, pod, "{'metadata': {'finalizers': ['example.com/mine']}}");

@@ -489,12 +489,21 @@ class PodAccountantTest {
     assertThat(deleted()).containsExactly("p2");
   }
 
-  @Test
-  void podsOfAnEvictedWorkloadMayTakeSoLongAndNoLonger() throws Exception {
+  private CachedWorkload becomeEvicted() throws Exception {
     CachedWorkload evicted =
         workloadOf(job()).admitted("spot").evicted("Preempted", "by another").get();
     become(evicted);
-    Instant evictedAt = evicted.status().condition("Evicted").orElseThrow().lastTransitionTime();
+    return evicted;
+  }
+
+  private static Instant evictedAt(CachedWorkload evicted) {
+    return evicted.status().condition("Evicted").orElseThrow().lastTransitionTime();
+  }
+
+  @Test
+  void podsOfAnEvictedWorkloadMayTakeSoLongAndNoLonger() throws Exception {
+    CachedWorkload evicted = becomeEvicted();
+    Instant evictedAt = evictedAt(evicted);
     now = evictedAt.plusSeconds(60);
     terminates(1, now, 31_536_000);
     terminates(2, now, 30);
@@ -511,10 +520,8 @@ class PodAccountantTest {
   /** Somebody makes one after the other in the name of the job, which would keep its quota. */
   @Test
   void podsThatAreMadeLongAfterAnEvictionKeepNoQuota() throws Exception {
-    CachedWorkload evicted =
-        workloadOf(job()).admitted("spot").evicted("Preempted", "by another").get();
-    become(evicted);
-    Instant evictedAt = evicted.status().condition("Evicted").orElseThrow().lastTransitionTime();
+    CachedWorkload evicted = becomeEvicted();
+    Instant evictedAt = evictedAt(evicted);
     now = evictedAt.plus(LIMIT).plus(PodAccountant.AWAITED);
     pod(1);
     assertThat(accountant.isOverdue(ACCOUNT)).isFalse();
@@ -531,11 +538,9 @@ class PodAccountantTest {
   /** The Job controller stops no pods of a Job that somebody's finalizer keeps from going. */
   @Test
   void podsOfAnEvictedWorkloadWhoseJobIsBeingDeletedAreAskedToEndAfterAMinute() throws Exception {
-    CachedWorkload evicted =
-        workloadOf(job()).admitted("spot").evicted("Preempted", "by another").get();
-    become(evicted);
+    CachedWorkload evicted = becomeEvicted();
     beingDeleted = true;
-    now = evicted.status().condition("Evicted").orElseThrow().lastTransitionTime();
+    now = evictedAt(evicted);
     terminates(1, now, 31_536_000);
     pod(2);
     after(PodAccountant.AWAITED.minusSeconds(1));
@@ -598,10 +603,8 @@ class PodAccountantTest {
   /** Nobody sets a bound to the grace period of a pod. */
   @Test
   void aPodThatAsksForMoreTimeThanThereIsIsStopped() throws Exception {
-    CachedWorkload evicted =
-        workloadOf(job()).admitted("spot").evicted("Preempted", "by another").get();
-    become(evicted);
-    now = evicted.status().condition("Evicted").orElseThrow().lastTransitionTime();
+    CachedWorkload evicted = becomeEvicted();
+    now = evictedAt(evicted);
     exists(
         1,
         GivenJob.UID,

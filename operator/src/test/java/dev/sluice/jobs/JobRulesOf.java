@@ -12,6 +12,8 @@ import java.time.Duration;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Function;
+import java.util.function.IntSupplier;
 
 /** Rules that tests need beside the defaults. */
 public final class JobRulesOf {
@@ -38,27 +40,26 @@ public final class JobRulesOf {
 
   /** Jobs of this queue run for an hour at most, those of others as long as they say. */
   public static JobOptions anHourIn(String limited) {
-    return options(Readiness.NOT_AWAITED, Optional.empty())
-        .with(
-            new ClusterState(
-                workload -> StartRules.NONE,
-                Set::of,
-                job -> 0,
-                false,
-                (namespace, queue) ->
-                    Optional.of(Duration.ofHours(1)).filter(most -> queue.equals(limited))));
+    return inCluster(
+        () -> 0, queue -> Optional.of(Duration.ofHours(1)).filter(most -> queue.equals(limited)));
   }
 
   /** So many pods of each job run, whatever its status says. */
   public static JobOptions running(AtomicInteger pods) {
+    return inCluster(pods::get, queue -> Optional.empty());
+  }
+
+  /** With so many running pods of each job, and the longest run of a queue. */
+  private static JobOptions inCluster(
+      IntSupplier running, Function<String, Optional<Duration>> longestRun) {
     return options(Readiness.NOT_AWAITED, Optional.empty())
         .with(
             new ClusterState(
                 workload -> StartRules.NONE,
                 Set::of,
-                job -> pods.get(),
+                job -> running.getAsInt(),
                 false,
-                (namespace, queue) -> Optional.empty()));
+                (namespace, queue) -> longestRun.apply(queue)));
   }
 
   private static JobOptions options(Readiness readiness, Optional<Duration> afterDeactivated) {

@@ -326,8 +326,11 @@ class JobLifeIT {
               restartPolicy: Never
               containers: [{name: main, image: none, resources: {requests: {cpu: "2500m"}}}]
         """);
-    api.awaitCondition(
-        "Workload", api.workloadOf("forbidden"), "QuotaReserved", "False Misconfigured");
+    awaitMisconfigured("forbidden");
+  }
+
+  private void awaitMisconfigured(String job) {
+    api.awaitCondition("Workload", api.workloadOf(job), "QuotaReserved", "False Misconfigured");
   }
 
   /** Changes of 0.20, section 2: what a LimitRange refused is looked at again without it. */
@@ -345,13 +348,12 @@ class JobLifeIT {
     submitOf("changed", "requests: {cpu: 1500m}");
     submitOf("deleted", "requests: {cpu: 1400m}");
     for (String job : List.of("changed", "deleted")) {
-      api.awaitCondition("Workload", api.workloadOf(job), "QuotaReserved", "False Misconfigured");
+      awaitMisconfigured(job);
     }
 
     cluster.applyText(range.formatted("1450m"));
     api.awaitRunning("deleted", 1);
-    api.awaitCondition(
-        "Workload", api.workloadOf("changed"), "QuotaReserved", "False Misconfigured");
+    awaitMisconfigured("changed");
     cluster.client().limitRanges().inNamespace(cluster.namespace()).withName("limits").delete();
     api.awaitRunning("changed", 1);
   }
@@ -371,14 +373,14 @@ class JobLifeIT {
     submitOf("raised", "requests: {cpu: 500m}, limits: {cpu: 1200m}");
     submitOf("open", "requests: {cpu: 500m}");
     for (String job : List.of("raised", "open")) {
-      api.awaitCondition("Workload", api.workloadOf(job), "QuotaReserved", "False Misconfigured");
+      awaitMisconfigured(job);
     }
     submitOf("within", "requests: {cpu: 500m}, limits: {cpu: 1}");
     api.awaitRunning("within", 1);
 
     cluster.applyText(range.formatted("2500m"));
     api.awaitRunning("raised", 1);
-    api.awaitCondition("Workload", api.workloadOf("open"), "QuotaReserved", "False Misconfigured");
+    awaitMisconfigured("open");
   }
 
   private void submitOf(String name, String resources) {
