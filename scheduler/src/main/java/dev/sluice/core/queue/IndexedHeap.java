@@ -1,6 +1,7 @@
 package dev.sluice.core.queue;
 
-import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collections;
 import java.util.Comparator;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -22,43 +23,57 @@ final class IndexedHeap<T extends IndexedHeap.Entry> {
   }
 
   private final Comparator<T> order;
-  private final List<T> entries = new ArrayList<>(2);
+
+  /** The entries; null from {@link #size} on. */
+  @SuppressWarnings("unchecked") // nothing but entries gets into it
+  private @Nullable T[] entries = (T[]) new Entry[2];
+
+  private int size;
+
+  /** The least entry, beside the size, since all queues of a tree are asked for it. */
+  private @Nullable T first;
 
   IndexedHeap(Comparator<T> order) {
     this.order = order;
   }
 
   int size() {
-    return entries.size();
+    return size;
   }
 
   boolean isEmpty() {
-    return entries.isEmpty();
+    return size == 0;
   }
 
   /** The least entry; null when empty. */
   @Nullable T first() {
-    return entries.isEmpty() ? null : entries.getFirst();
+    return first;
   }
 
-  /** The entries, in no particular order. */
+  /** The entries, in no particular order: a view that lasts until the next change. */
   List<T> entries() {
-    return entries;
+    return Collections.unmodifiableList(Arrays.asList(entries).subList(0, size));
   }
 
   void add(T entry) {
-    place(entry, entries.size(), true);
-    up(entries.size() - 1);
+    if (size == entries.length) {
+      entries = Arrays.copyOf(entries, size + (size >> 1) + 1);
+    }
+    place(entry, size);
+    up(size++);
   }
 
   void remove(T entry) {
     int hole = placeOf(entry);
     entry(entry).place = -1;
-    T last = entries.removeLast();
+    T last = at(--size);
+    entries[size] = null;
     if (last != entry) {
-      place(last, hole, false);
+      place(last, hole);
       up(hole);
       down(placeOf(last));
+    } else if (size == 0) {
+      first = null;
     }
   }
 
@@ -70,48 +85,50 @@ final class IndexedHeap<T extends IndexedHeap.Entry> {
 
   private void up(int start) {
     int i = start;
-    T entry = entries.get(i);
+    T entry = at(i);
     while (i > 0) {
       int above = (i - 1) >>> 1;
-      T other = entries.get(above);
+      T other = at(above);
       if (order.compare(entry, other) >= 0) {
         break;
       }
-      place(other, i, false);
+      place(other, i);
       i = above;
     }
-    place(entry, i, false);
+    place(entry, i);
   }
 
   private void down(int start) {
     int i = start;
-    int size = entries.size();
-    T entry = entries.get(i);
+    T entry = at(i);
     while (true) {
       int below = 2 * i + 1;
       if (below >= size) {
         break;
       }
-      if (below + 1 < size && order.compare(entries.get(below + 1), entries.get(below)) < 0) {
+      if (below + 1 < size && order.compare(at(below + 1), at(below)) < 0) {
         below++;
       }
-      T other = entries.get(below);
+      T other = at(below);
       if (order.compare(entry, other) <= 0) {
         break;
       }
-      place(other, i, false);
+      place(other, i);
       i = below;
     }
-    place(entry, i, false);
+    place(entry, i);
   }
 
-  private void place(T entry, int i, boolean append) {
-    if (append) {
-      entries.add(entry);
-    } else {
-      entries.set(i, entry);
-    }
+  private void place(T entry, int i) {
+    entries[i] = entry;
     entry(entry).place = i;
+    if (i == 0) {
+      first = entry;
+    }
+  }
+
+  private T at(int i) {
+    return entries[i];
   }
 
   private int placeOf(T entry) {

@@ -18,6 +18,9 @@ final class OrderedClasses {
   /** Lanes that are not empty. */
   private final IndexedHeap<LaneClasses> lanes = new IndexedHeap<>(LaneClasses.BY_USAGE);
 
+  /** The first class of the first lane: a look at a tree asks all its queues. */
+  private @Nullable EquivalenceClass first;
+
   /**
    * Creates an empty order.
    *
@@ -29,8 +32,12 @@ final class OrderedClasses {
 
   /** The first class; null if there is none. */
   @Nullable EquivalenceClass first() {
-    LaneClasses first = lanes.first();
-    return first == null ? null : first.firstClass();
+    return first;
+  }
+
+  private void changed() {
+    LaneClasses firstLane = lanes.first();
+    first = firstLane == null ? null : firstLane.firstClass();
   }
 
   /** All classes, in no particular order. */
@@ -48,6 +55,7 @@ final class OrderedClasses {
     } else {
       lanes.add(lane);
     }
+    changed();
   }
 
   void remove(EquivalenceClass equivalenceClass) {
@@ -58,6 +66,7 @@ final class OrderedClasses {
     } else {
       lanes.moved(lane);
     }
+    changed();
   }
 
   /** Restores the order after the oldest member of a class changed. */
@@ -65,6 +74,7 @@ final class OrderedClasses {
     LaneClasses lane = part.apply(equivalenceClass.lane());
     lane.classes().moved(equivalenceClass);
     lanes.moved(lane);
+    changed();
   }
 
   /** Restores the order after the usage of a lane changed. */
@@ -72,6 +82,7 @@ final class OrderedClasses {
     LaneClasses lane = part.apply(changed);
     if (lane.inHeap()) {
       lanes.moved(lane);
+      changed();
     }
   }
 }

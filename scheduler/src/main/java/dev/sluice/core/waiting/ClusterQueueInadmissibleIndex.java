@@ -11,6 +11,7 @@ import dev.sluice.core.queue.ResourceDemand;
 import dev.sluice.core.quota.QuotaNode;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -62,6 +63,9 @@ final class ClusterQueueInadmissibleIndex {
       return preempts;
     }
   }
+
+  private static final Comparator<EquivalenceClass> BY_ORDER =
+      (one, two) -> one.isOrderedBefore(two) ? -1 : 1;
 
   private static final Requirement NOTHING = new Requirement(List.of(), false, false, 0);
 
@@ -181,9 +185,9 @@ final class ClusterQueueInadmissibleIndex {
       ResourceDemand.Fixed request,
       long event,
       PreemptionUpperBound preemptionUpperBound) {
-    Requirement requirement = requirements.get(equivalenceClass);
+    Requirement requirement = requirementFor(equivalenceClass);
     Explanation explanation = equivalenceClass.explanation();
-    if (requirement == null
+    if (requirement == NOTHING
         || explanation == null
         || explanation.reason() != PendingReason.WAITING_FOR_QUOTA
         || requirement.competing
@@ -356,8 +360,8 @@ final class ClusterQueueInadmissibleIndex {
   private boolean isRequeueable(
       EquivalenceClass equivalenceClass, long event, PreemptionUpperBound preemptionUpperBound) {
     if (equivalenceClass != firstClass) {
+      firstRequirement = requirementFor(equivalenceClass);
       firstClass = equivalenceClass;
-      firstRequirement = requirements.getOrDefault(equivalenceClass, NOTHING);
       rememberOnlyShortage(firstRequirement);
     }
     if (firstPair >= 0) {
@@ -384,6 +388,13 @@ final class ClusterQueueInadmissibleIndex {
       }
     }
     return false;
+  }
+
+  /** What a class waits for; {@link #NOTHING} if that isn't known. */
+  private Requirement requirementFor(EquivalenceClass equivalenceClass) {
+    return equivalenceClass == firstClass
+        ? firstRequirement
+        : requirements.getOrDefault(equivalenceClass, NOTHING);
   }
 
   private void rememberOnlyShortage(Requirement requirement) {
@@ -415,8 +426,10 @@ final class ClusterQueueInadmissibleIndex {
   private void rebuild() {
     stale = false;
     orderVersion = queue.pending().inadmissibleOrderVersion();
-    requirements.keySet().removeIf(equivalenceClass -> !isStillInadmissible(equivalenceClass));
-    sortByLocalQueue();
+    if (requirements.keySet().removeIf(each -> !isStillInadmissible(each))) {
+      firstClass = null;
+    }
+    sort();
     int size = classes.length;
     requirementOf = new Requirement[size];
     firstShortage = new int[size + 1];
@@ -440,6 +453,20 @@ final class ClusterQueueInadmissibleIndex {
     }
   }
 
+  private void sort() {
+    EquivalenceClass[] all = requirements.keySet().toArray(new EquivalenceClass[0]);
+    for (EquivalenceClass equivalenceClass : all) {
+      if (equivalenceClass.usage() != all[0].usage()) {
+        sortByLocalQueue();
+        return;
+      }
+    }
+    Arrays.sort(all, BY_ORDER);
+    usages = all.length == 0 ? new LocalQueueUsage[0] : new LocalQueueUsage[] {all[0].usage()};
+    firstOf = all.length == 0 ? new int[] {0} : new int[] {0, all.length};
+    classes = all;
+  }
+
   private void sortByLocalQueue() {
     Map<LocalQueueUsage, List<EquivalenceClass>> byUsage = new LinkedHashMap<>();
     for (EquivalenceClass equivalenceClass : requirements.keySet()) {
@@ -452,7 +479,7 @@ final class ClusterQueueInadmissibleIndex {
     List<EquivalenceClass> sorted = new ArrayList<>(requirements.size());
     for (int i = 0; i < usages.length; i++) {
       List<EquivalenceClass> ofOne = byUsage.getOrDefault(usages[i], List.of());
-      ofOne.sort((one, two) -> one.isOrderedBefore(two) ? -1 : 1);
+      ofOne.sort(BY_ORDER);
       sorted.addAll(ofOne);
       firstOf[i + 1] = sorted.size();
     }
