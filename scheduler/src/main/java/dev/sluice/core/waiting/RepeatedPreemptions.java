@@ -13,7 +13,6 @@ import java.util.Iterator;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 
@@ -41,24 +40,25 @@ public final class RepeatedPreemptions {
     /** Whom it may not preempt again so far, and until when; replaced, since heads keep it. */
     private Map<String, Long> spared = Map.of();
 
-    private void add(Remembered remembered) {
+    /** How often it got quota. */
+    private int quotas;
+
+    private Remembered add(PreemptionExport preemption) {
       Deque<Remembered> those =
-          byTarget.computeIfAbsent(remembered.preemption.target(), any -> new ArrayDeque<>(2));
+          byTarget.computeIfAbsent(preemption.target(), any -> new ArrayDeque<>(2));
+      Remembered remembered = new Remembered(preemption, this, those);
       those.add(remembered);
       mostInVain = Math.max(mostInVain, inVain(those));
-      spare(remembered.preemption.target(), those);
-    }
-
-    private Deque<Remembered> of(Remembered remembered) {
-      return Objects.requireNonNull(byTarget.get(remembered.preemption.target()));
+      spare(preemption.target(), those);
+      return remembered;
     }
 
     private void removed(Remembered remembered) {
-      Deque<Remembered> those = of(remembered);
+      Deque<Remembered> those = remembered.ofTarget;
       if (those.isEmpty()) {
         byTarget.remove(remembered.preemption.target());
       }
-      if (remembered.inVain) {
+      if (remembered.isInVain()) {
         mostInVain = 0;
         byTarget.values().forEach(each -> mostInVain = Math.max(mostInVain, inVain(each)));
       }
@@ -78,21 +78,20 @@ public final class RepeatedPreemptions {
         Map<String, Long> changed = new HashMap<>(spared);
         changed.remove(target);
         until.ifPresent(at -> changed.put(target, at));
+        sparing += (changed.isEmpty() ? 0 : 1) - (spared.isEmpty() ? 0 : 1);
         spared = changed;
       }
     }
 
     private void hasQuota() {
-      if (mostInVain > 0) {
-        byTarget.values().forEach(those -> those.forEach(each -> each.inVain = false));
-        mostInVain = 0;
-      }
+      quotas++;
+      mostInVain = 0;
     }
 
     private static int inVain(Deque<Remembered> those) {
       int inVain = 0;
       for (Remembered each : those) {
-        inVain += each.inVain ? 1 : 0;
+        inVain += each.isInVain() ? 1 : 0;
       }
       return inVain;
     }
@@ -103,13 +102,23 @@ public final class RepeatedPreemptions {
     private final PreemptionExport preemption;
     private final Evictions evictions;
 
-    /** Whether its preemptor had no quota since. */
-    private boolean inVain;
+    /** Those of the same target, this one among them. */
+    private final Deque<Remembered> ofTarget;
 
-    private Remembered(PreemptionExport preemption, Evictions evictions) {
+    /** How often its preemptor had got quota before. */
+    private final int quotas;
+
+    private Remembered(
+        PreemptionExport preemption, Evictions evictions, Deque<Remembered> ofTarget) {
       this.preemption = preemption;
       this.evictions = evictions;
-      this.inVain = preemption.inVain();
+      this.ofTarget = ofTarget;
+      this.quotas = preemption.inVain() ? evictions.quotas : -1;
+    }
+
+    /** Whether its preemptor had no quota since. */
+    private boolean isInVain() {
+      return quotas == evictions.quotas;
     }
   }
 
@@ -122,6 +131,9 @@ public final class RepeatedPreemptions {
 
   /** Those that come first in a cycle: hardly ever any, and asked about whenever heads compare. */
   private final Set<String> comingFirst = new HashSet<>();
+
+  /** How many preemptors spare somebody: hardly ever any, and each search for targets asks. */
+  private int sparing;
 
   /** How many of the preemptions count. */
   private int size;
@@ -144,10 +156,8 @@ public final class RepeatedPreemptions {
     }
     Evictions evictions =
         byPreemptor.computeIfAbsent(preemption.preemptor(), any -> new Evictions());
-    Remembered remembered = new Remembered(preemption, evictions);
-    evictions.add(remembered);
+    preemptions.add(evictions.add(preemption));
     updateFirst(preemption.preemptor(), evictions);
-    preemptions.add(remembered);
     size++;
   }
 
@@ -165,7 +175,7 @@ public final class RepeatedPreemptions {
       Remembered remembered = latest.next();
       if (remembered.preemption.target().equals(target) && counts(remembered)) {
         latest.remove();
-        remembered.evictions.of(remembered).removeLast();
+        remembered.ofTarget.removeLast();
         forgetIfNone(remembered);
         return Optional.of(remembered.preemption);
       }
@@ -195,6 +205,7 @@ public final class RepeatedPreemptions {
     Evictions evictions = byPreemptor.isEmpty() ? null : byPreemptor.remove(uid);
     if (evictions != null) {
       evictions.byTarget.values().forEach(those -> size -= those.size());
+      sparing -= evictions.spared.isEmpty() ? 0 : 1;
       comingFirst.remove(uid);
     }
   }
@@ -212,7 +223,7 @@ public final class RepeatedPreemptions {
     while (!preemptions.isEmpty()
         && end(preemptions.getFirst().preemption.atMicros()) <= Instants.micros(now)) {
       Remembered earliest = preemptions.getFirst();
-      if (counts(earliest) && earliest.evictions.of(earliest).size() >= first()) {
+      if (counts(earliest) && earliest.ofTarget.size() >= first()) {
         queues.add(earliest.preemption.clusterQueue());
       }
       forgetFirst();
@@ -223,7 +234,7 @@ public final class RepeatedPreemptions {
   private void forgetFirst() {
     Remembered earliest = preemptions.removeFirst();
     if (counts(earliest)) {
-      earliest.evictions.of(earliest).removeFirst();
+      earliest.ofTarget.removeFirst();
       forgetIfNone(earliest);
     }
   }
@@ -257,14 +268,14 @@ public final class RepeatedPreemptions {
    * the epoch, by UID.
    */
   public Map<String, Long> sparedBy(String preemptor) {
-    Evictions evictions = byPreemptor.isEmpty() ? null : byPreemptor.get(preemptor);
+    Evictions evictions = sparing == 0 ? null : byPreemptor.get(preemptor);
     return evictions == null ? Map.of() : evictions.spared;
   }
 
   List<PreemptionExport> export() {
     return preemptions.stream()
         .filter(this::counts)
-        .map(remembered -> remembered.preemption.inVain(remembered.inVain))
+        .map(remembered -> remembered.preemption.inVain(remembered.isInVain()))
         .toList();
   }
 

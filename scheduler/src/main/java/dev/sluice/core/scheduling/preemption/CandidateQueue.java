@@ -211,10 +211,10 @@ record CandidateQueue(
             || (borrowing && candidateQueue.onlyWithoutBorrowing(preemptionRequest, quotaHolder))) {
           quotaHolders = Collections.emptyIterator();
         } else if (!quotaHolder.usageRemoved()
-            && !preemptionRequest.preemptor().spares(quotaHolder)
             && quotaHolder.usesAny(preemptionRequest.needed())
             && !candidateQueue.isOlderEqual(preemptionRequest, quotaHolder)
-            && !isProtected(quotaHolder)) {
+            && !isProtected(quotaHolder)
+            && !preemptionRequest.preemptor().spares(quotaHolder)) {
           return quotaHolder;
         }
       }

@@ -52,6 +52,9 @@ public record Preemptor(
 
   /** Whether a Workload is no candidate, whatever policies say. */
   boolean spares(QuotaHolder quotaHolder) {
+    if (spared.isEmpty() && repeated.isEmpty()) {
+      return false; // as a rule, and then no UID is read
+    }
     String uid = quotaHolder.id().uid();
     return uid.equals(spared) || repeated.containsKey(uid);
   }
