@@ -62,7 +62,8 @@ import java.util.UUID;
  *
  * <p>Where queues may preempt, all ask for the same amount of CPU, of which a queue's quota is a
  * multiple: unequal ones could take the same quota from each other for ever. Every fifth queue has
- * nobody waiting in the beginning, so that the others borrow from it.
+ * nobody waiting in the beginning, so that the others borrow from it. Time passes so that runs take
+ * an hour on average, since the engine remembers for an hour who preempted whom.
  */
 public final class EngineScenario {
 
@@ -72,6 +73,11 @@ public final class EngineScenario {
   private static final int ROUNDS_PER_VIEW = 1_000;
   private static final Instant START = Instant.parse("2026-01-01T00:00:00Z");
   private static final long CPU_OF_QUEUE = 20_000;
+  private static final long CPU_WHERE_PREEMPTED = 2_000;
+  private static final int RUNNING_PER_QUEUE = (int) (CPU_OF_QUEUE / CPU_WHERE_PREEMPTED);
+
+  /** How long runs take on average where queues may preempt. */
+  private static final Duration RUN_TIME = Duration.ofHours(1);
 
   private static final Duration LONG = Duration.ofDays(100);
 
@@ -219,7 +225,14 @@ public final class EngineScenario {
     }
 
     private boolean passesTime() {
-      return localQueues > 1 || isRuled() || isBound();
+      return localQueues > 1 || preempts() || isBound();
+    }
+
+    /** How much time passes between two rounds. */
+    private Duration step(Size size) {
+      return preempts() && !isRuled()
+          ? RUN_TIME.multipliedBy(ENDS_PER_ROUND).dividedBy(size.queues * RUNNING_PER_QUEUE)
+          : Duration.ofMillis(100);
     }
 
     private QueueRules rules() {
@@ -366,7 +379,7 @@ public final class EngineScenario {
     int shape = random.nextInt(size.shapes);
     boolean sizesDiffer = !policies.preempts();
     int team = policies.localQueues == 1 ? 0 : random.nextInt(policies.localQueues);
-    long cpu = sizesDiffer ? 1_000L + 4_000L * shape / size.shapes : 2_000L;
+    long cpu = sizesDiffer ? 1_000L + 4_000L * shape / size.shapes : CPU_WHERE_PREEMPTED;
     long memory = sizesDiffer ? 500L << 20 : (500L + shape) << 20;
     RequestShape requests =
         new RequestShape(
@@ -496,7 +509,7 @@ public final class EngineScenario {
   }
 
   private Instant now() {
-    return START.plusMillis(100 * rounds);
+    return START.plus(policies.step(size).multipliedBy(rounds));
   }
 
   /** How long cycles took since the last call. */
