@@ -117,6 +117,24 @@ class BackfillAgainstReferenceTest {
         seed -> admitting());
   }
 
+  /** Time axis, sections 7 and 10: nobody is planned in flavors that cost more than allowed. */
+  @Test
+  void whoMayPayOnlySoMuchIsPlannedTheSame() {
+    play(
+        "crowded back-fill by cost",
+        8_000,
+        (seed, length) ->
+            CostedWorld.steps(seed, BackfilledWorld.crowded(seed, length, false, false)),
+        seed -> admitting());
+    play(
+        "back-fill and preemption by cost",
+        8_000,
+        (seed, length) ->
+            BackfilledWorld.steps(
+                seed, CostedWorld.steps(seed, new RandomWorld(seed, true, true).steps(length))),
+        seed -> preempting(EngineOptions.DEFAULT));
+  }
+
   /** Time axis, section 10. */
   @Test
   void noPromiseIsBrokenWhereEverybodyEndsInTime() {

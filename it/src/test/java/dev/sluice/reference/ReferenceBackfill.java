@@ -417,24 +417,38 @@ final class ReferenceBackfill {
     private Optional<Use> use(ReferenceEntry entry, Instant time, Instant until) {
       RequestShape shape = entry.shape();
       Map<FlavorResource, Long> uses = new HashMap<>();
+      long paid = 0;
       for (List<PodSetRequest> together : podSets(shape)) {
         Map<String, Long> wanted = wanted(together);
         if (wanted.entrySet().stream()
             .anyMatch(each -> each.getValue() > 0 && !isCovered(each.getKey()))) {
           return Optional.empty();
         }
-        for (ResourceGroup group : queue.groups()) {
-          if (group.resources().stream().noneMatch(wanted::containsKey)) {
-            continue;
-          }
-          Optional<Map<FlavorResource, Long>> found =
-              group.flavors().stream()
-                  .map(FlavorQuotas::flavor)
+        List<ResourceGroup> byFirstResource =
+            queue.groups().stream()
+                .filter(group -> group.resources().stream().anyMatch(wanted::containsKey))
+                .sorted(
+                    Comparator.comparing(
+                        group -> new TreeSet<>(part(group, wanted).keySet()).first()))
+                .toList();
+        for (ResourceGroup group : byFirstResource) {
+          Map<String, Long> part = part(group, wanted);
+          long before = paid;
+          Optional<String> found =
+              rules
+                  .costs()
+                  .order(
+                      queue,
+                      group.flavors().stream().map(FlavorQuotas::flavor).toList(),
+                      part,
+                      shape)
+                  .stream()
                   .filter(flavor -> mayGet(together, flavor))
                   .filter(flavor -> isThatOfReplaced(shape, together, group, flavor))
-                  .map(flavor -> of(group, flavor, wanted))
+                  .filter(flavor -> !rules.costs().isTooDear(flavor, part, before, shape))
                   .filter(
-                      more -> {
+                      flavor -> {
+                        Map<FlavorResource, Long> more = of(group, flavor, wanted);
                         Map<FlavorResource, Long> sum = new HashMap<>(uses);
                         more.forEach(
                             (pair, amount) -> sum.merge(pair, amount, ResourceAmounts::add));
@@ -449,7 +463,9 @@ final class ReferenceBackfill {
           if (found.isEmpty()) {
             return Optional.empty();
           }
-          found.get().forEach((pair, amount) -> uses.merge(pair, amount, ResourceAmounts::add));
+          of(group, found.get(), wanted)
+              .forEach((pair, amount) -> uses.merge(pair, amount, ResourceAmounts::add));
+          paid += rules.costs().perHour(found.get(), part);
         }
       }
       return Optional.of(use(entry, uses, until));
@@ -462,6 +478,7 @@ final class ReferenceBackfill {
         for (ResourceGroup group : queue.groups()) {
           for (FlavorQuotas each : group.flavors()) {
             if (mayGet(together, each.flavor())
+                && !rules.costs().isTooDear(each.flavor(), part(group, wanted), 0, shape)
                 && isThatOfReplaced(shape, together, group, each.flavor())) {
               of(group, each.flavor(), wanted)
                   .forEach((pair, amount) -> uses.merge(pair, amount, ResourceAmounts::add));
@@ -515,6 +532,13 @@ final class ReferenceBackfill {
 
     private static boolean asksFor(PodSetRequest podSet, String resource) {
       return podSet.perPod().containsKey(resource) || resource.equals("pods");
+    }
+
+    /** What is wanted of the resources of a group. */
+    private static Map<String, Long> part(ResourceGroup group, Map<String, Long> wanted) {
+      Map<String, Long> part = new HashMap<>(wanted);
+      part.keySet().retainAll(group.resources());
+      return part;
     }
 
     private static Map<FlavorResource, Long> of(

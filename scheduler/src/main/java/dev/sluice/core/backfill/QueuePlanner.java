@@ -2,6 +2,7 @@ package dev.sluice.core.backfill;
 
 import dev.sluice.core.model.Flavor;
 import dev.sluice.core.model.PodSetAssignment;
+import dev.sluice.core.model.QueueRules.CostRules;
 import dev.sluice.core.model.ResourceAmounts;
 import dev.sluice.core.model.WorkloadId;
 import dev.sluice.core.queue.ClusterQueueCache;
@@ -10,11 +11,14 @@ import dev.sluice.core.queue.ResourceDemand;
 import dev.sluice.core.scheduling.flavor.Assignment;
 import dev.sluice.core.scheduling.flavor.Assignment.PairAmount;
 import dev.sluice.core.scheduling.flavor.FixedFlavor;
+import dev.sluice.core.scheduling.flavor.FlavorCosts;
 import dev.sluice.core.scheduling.flavor.FlavorEligibility;
+import java.math.BigDecimal;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -102,6 +106,7 @@ public final class QueuePlanner {
   private final Map<String, Flavor> flavors;
   private final ToLongFunction<QueuedWorkload> runs;
   private final Kept kept;
+  private final FlavorCosts costs;
   private final long now;
   private final LinkedHashMap<QueuedWorkload, Plan> plans = new LinkedHashMap<>();
   private final Set<WorkloadId> heldBackIds = new HashSet<>();
@@ -120,18 +125,21 @@ public final class QueuePlanner {
    * @param runs how long a Workload runs at most, in microseconds; {@link QuotaProfile#NEVER} if
    *     nobody knows
    * @param kept what may keep a Workload from starting though there is quota
+   * @param costs what flavors cost
    */
   public QueuePlanner(
       ClusterQueueCache queue,
       QuotaProfile profile,
       Map<String, Flavor> flavors,
       ToLongFunction<QueuedWorkload> runs,
-      Kept kept) {
+      Kept kept,
+      FlavorCosts costs) {
     this.queue = queue;
     this.profile = profile;
     this.flavors = flavors;
     this.runs = runs;
     this.kept = kept;
+    this.costs = costs;
     this.now = profile.now();
     this.last = now;
   }
@@ -151,7 +159,7 @@ public final class QueuePlanner {
       reserve(lastDemand, before);
     }
     Plan found = at(workload, demand, last);
-    if (found == null && demand.bundles().size() == 1 && !demand.replaces()) {
+    if (found == null && staysPossible(demand)) {
       long first = profile.first(last, guess, time -> fits(demand, time));
       found = first == QuotaProfile.NEVER ? null : beginning(workload, demand, first);
     } else {
@@ -182,6 +190,16 @@ public final class QueuePlanner {
     last = found.at;
     lastDemand = demand;
     return true;
+  }
+
+  /**
+   * Whether a request that fits at a time fits at all later ones, too. With a limit of its price it
+   * may not: a dear flavor that becomes free leaves less to pay for the others.
+   */
+  private static boolean staysPossible(ResourceDemand demand) {
+    return demand.bundles().size() == 1
+        && !demand.replaces()
+        && demand.costRules().flatMap(CostRules::maxPrice).isEmpty();
   }
 
   private long heldUntil(QueuedWorkload workload, Plan plan) {
@@ -223,7 +241,8 @@ public final class QueuePlanner {
   private void reserve(ResourceDemand demand, Plan plan) {
     for (ResourceDemand.Bundle bundle : demand.bundles()) {
       for (ClusterQueueCache.Group group : queue.groups()) {
-        for (int flavor = 0; flavor < group.flavors().size(); flavor++) {
+        for (int flavor :
+            costs.affordable(demand, bundle, group, flavors, BigDecimal.ZERO).keySet()) {
           if (isEligible(demand, bundle, group, flavor)) {
             wanted(bundle, group, flavor)
                 .forEach((pair, amount) -> profile.plan(pair, amount, plan.until));
@@ -359,14 +378,21 @@ public final class QueuePlanner {
   /** What a request uses of each pair at a time, and from then on; null if it doesn't fit. */
   private @Nullable Map<Integer, Long> used(ResourceDemand demand, long time) {
     Map<Integer, Long> used = new LinkedHashMap<>();
+    BigDecimal perHour = BigDecimal.ZERO;
     for (ResourceDemand.Bundle bundle : demand.bundles()) {
+      Set<Integer> groups = new LinkedHashSet<>();
       for (String resource : bundle.amounts().keySet()) {
-        if (queue.groupOf(resource) < 0 && bundle.amounts().get(resource) > 0) {
+        int group = queue.groupOf(resource);
+        if (group >= 0) {
+          groups.add(group);
+        } else if (bundle.amounts().get(resource) > 0) {
           return null;
         }
       }
-      for (ClusterQueueCache.Group group : queue.groups()) {
-        if (!choose(demand, bundle, group, used, time)) {
+      for (int group : groups) {
+        perHour =
+            choose(demand, new Choice(bundle, queue.groups().get(group)), used, perHour, time);
+        if (perHour == null) {
           return null;
         }
       }
@@ -374,19 +400,21 @@ public final class QueuePlanner {
     return used;
   }
 
-  /** Adds the first flavor that fits to what a plan uses; false if none does. */
-  private boolean choose(
-      ResourceDemand demand,
-      ResourceDemand.Bundle bundle,
-      ClusterQueueCache.Group group,
-      Map<Integer, Long> used,
-      long time) {
-    if (group.resources().stream().noneMatch(resource -> bundle.amounts().containsKey(resource))) {
-      return true;
-    }
-    for (int flavor = 0; flavor < group.flavors().size(); flavor++) {
-      Map<Integer, Long> more = wanted(bundle, group, flavor);
-      if (isEligible(demand, bundle, group, flavor)
+  /** What a flavor is chosen for: the resources of a group that a bundle asks for. */
+  private record Choice(ResourceDemand.Bundle bundle, ClusterQueueCache.Group group) {}
+
+  /**
+   * Adds the first flavor that fits to what a plan uses.
+   *
+   * @param before what is paid for an hour for what was chosen before
+   * @return what is paid with that flavor; null if none fits
+   */
+  private @Nullable BigDecimal choose(
+      ResourceDemand demand, Choice choice, Map<Integer, Long> used, BigDecimal before, long time) {
+    for (Map.Entry<Integer, BigDecimal> flavor :
+        costs.affordable(demand, choice.bundle(), choice.group(), flavors, before).entrySet()) {
+      Map<Integer, Long> more = wanted(choice.bundle(), choice.group(), flavor.getKey());
+      if (isEligible(demand, choice.bundle(), choice.group(), flavor.getKey())
           && more.entrySet().stream()
               .allMatch(
                   each ->
@@ -400,10 +428,10 @@ public final class QueuePlanner {
                               time),
                           time))) {
         more.forEach((pair, amount) -> used.merge(pair, amount, ResourceAmounts::add));
-        return true;
+        return flavor.getValue();
       }
     }
-    return false;
+    return null;
   }
 
   /** What a bundle uses of a flavor. */

@@ -18,6 +18,7 @@ import dev.sluice.core.scheduling.CycleOutcome;
 import dev.sluice.core.scheduling.NominatedWorkload;
 import dev.sluice.core.scheduling.SchedulingCycle;
 import dev.sluice.core.scheduling.flavor.FixedFlavor;
+import dev.sluice.core.scheduling.flavor.FlavorCosts;
 import dev.sluice.core.waiting.CycleHeads.Admissions;
 import dev.sluice.core.waiting.QueueHead;
 import dev.sluice.core.waiting.WaitingWorkloads;
@@ -50,6 +51,9 @@ final class BackfillPass {
 
     /** Whether what may start in a tree depends on nothing but what happens in that tree. */
     boolean isSteady(QuotaNode rootNode);
+
+    /** What flavors cost now. */
+    FlavorCosts costs();
 
     /** Applies an admission. */
     void apply(CycleOutcome.Admitted outcome);
@@ -230,7 +234,8 @@ final class BackfillPass {
         workload -> plannedStarts.longest(workload.id().uid(), rules),
         reservations.isNear(queue.node().root())
             ? reservations::keptUntil
-            : QueuePlanner.Kept.NOTHING);
+            : QueuePlanner.Kept.NOTHING,
+        cycles.costs());
   }
 
   private QueuePlanner plan(

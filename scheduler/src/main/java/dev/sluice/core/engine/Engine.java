@@ -740,6 +740,11 @@ public final class Engine {
     }
 
     @Override
+    public FlavorCosts costs() {
+      return flavorCosts();
+    }
+
+    @Override
     public void apply(CycleOutcome.Admitted outcome) {
       plannedStarts.backfilled(outcome.queue().name(), outcome.item().id());
       requeue(Engine.this.apply(List.of(outcome)));
@@ -797,8 +802,12 @@ public final class Engine {
         new CycleHeadRules(),
         reservations,
         PreemptionTime.of(now, waiting),
-        new FlavorCosts(budgets::pricesOf, new ExpectedStarts(specRegistry, plannedStarts, now)),
+        flavorCosts(),
         cycle);
+  }
+
+  private FlavorCosts flavorCosts() {
+    return new FlavorCosts(budgets::pricesOf, new ExpectedStarts(specRegistry, plannedStarts, now));
   }
 
   /** Applies the outcomes; returns the trees in which the next cycle may decide differently. */

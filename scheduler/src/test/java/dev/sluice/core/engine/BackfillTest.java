@@ -17,6 +17,7 @@ import dev.sluice.core.model.PlannedStart.BackfillEvent;
 import dev.sluice.core.model.PlannedStart.LateCause;
 import dev.sluice.core.model.PodSetRequest;
 import dev.sluice.core.model.QueueRules;
+import dev.sluice.core.model.QueueRules.CostRules;
 import dev.sluice.core.model.RequestShape;
 import dev.sluice.core.model.ResourceAmounts;
 import dev.sluice.core.model.ResourceGroup.FlavorQuotas;
@@ -28,6 +29,7 @@ import dev.sluice.core.model.SchedulerEvent.ReservedCapacity.Scope;
 import dev.sluice.core.model.SchedulerEvent.ReservedCapacity.Share;
 import dev.sluice.core.model.SchedulerEvent.ReservedCapacity.Users;
 import dev.sluice.core.model.WorkloadId;
+import java.math.BigDecimal;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -102,6 +104,43 @@ class BackfillTest {
     assertThat(admitted()).containsExactly("first", "long");
     assertThat(scheduler.admission("long").podSets().getFirst().flavors())
         .containsEntry("cpu", "g");
+  }
+
+  /** The limit is what the whole Workload costs for an hour, so that 8 of cpu can't be in g. */
+  @Test
+  void headIsPlannedInFlavorsThatItMayPay() {
+    scheduler.flavor("g");
+    strict(
+        1, UnknownRunTime.REFUSE, SchedulerFixture.quota("g", 10), SchedulerFixture.quota("f", 10));
+    scheduler.tell(new SchedulerEvent.PricesChanged("f", Map.of("cpu", BigDecimal.ONE)));
+    scheduler.tell(new SchedulerEvent.PricesChanged("g", Map.of("cpu", BigDecimal.TWO)));
+    submitPaying("first", 6, 0, Duration.ofSeconds(100), 6);
+    submitPaying("large", 8, 1, Duration.ofSeconds(100), 8);
+    submitPaying("long", 4, 2, Duration.ofSeconds(10_000), 4);
+    submitPaying("rich", 4, 3, Duration.ofSeconds(10_000), 8);
+    assertThat(admitted()).containsExactly("first", "rich");
+    assertThat(planned("large").orElseThrow().at()).isEqualTo(after(Duration.ofSeconds(100)));
+    scheduler.tell(new SchedulerEvent.PricesChanged("g", Map.of("cpu", BigDecimal.TEN)));
+    scheduler.tell(new SchedulerEvent.PricesChanged("f", Map.of("cpu", BigDecimal.TEN)));
+    assertThat(admitted()).isEmpty();
+    assertThat(planned("large")).isEmpty();
+  }
+
+  /** A Workload that may cost so much for an hour. */
+  private void submitPaying(String name, long cpu, int second, Duration limit, int most) {
+    bound(name, RunBound.of(limit));
+    scheduler.submit(
+        name,
+        "q",
+        SchedulerFixture.shape(cpu)
+            .costing(
+                Optional.of(
+                    new CostRules(
+                        Optional.empty(),
+                        Optional.of(BigDecimal.valueOf(most)),
+                        Optional.empty()))),
+        0,
+        second);
   }
 
   private Optional<PlannedStart> planned(String name) {

@@ -9,7 +9,6 @@ import dev.sluice.core.model.FlavorRejection;
 import dev.sluice.core.model.Instants;
 import dev.sluice.core.model.PendingReason;
 import dev.sluice.core.model.PodSetAssignment;
-import dev.sluice.core.model.QueueRules.CostRules;
 import dev.sluice.core.model.ResourceAmounts;
 import dev.sluice.core.queue.ClusterQueueCache;
 import dev.sluice.core.queue.ResourceDemand;
@@ -243,12 +242,7 @@ public final class FlavorAssigner {
       chosen[slot] = best.index;
       choose(bundle, group, best);
       if (ranking != null) {
-        perHour =
-            ranking
-                .priced()
-                .get(best.index)
-                .map(priced -> perHour.add(priced.perHour()))
-                .orElse(perHour);
+        perHour = ranking.with(best.index, perHour);
       }
     }
   }
@@ -360,15 +354,9 @@ public final class FlavorAssigner {
    */
   private @Nullable FlavorRejection isDearerThanMax(
       @Nullable Ranking ranking, int flavor, BigDecimal before) {
-    BigDecimal max =
-        ranking == null
-            ? null
-            : resourceDemand.costRules().flatMap(CostRules::maxPrice).orElse(null);
-    if (ranking == null || max == null || ranking.priced().get(flavor).isEmpty()) {
-      return null;
-    }
-    BigDecimal all = before.add(ranking.priced().get(flavor).get().perHour());
-    return all.compareTo(max) > 0 ? new FlavorRejection.DearerThanMax(all, max) : null;
+    return ranking == null
+        ? null
+        : ranking.dearerThanMax(resourceDemand, flavor, before).orElse(null);
   }
 
   /** How a request fits a flavor; {@code reason} is null unless it doesn't fit in any mode. */

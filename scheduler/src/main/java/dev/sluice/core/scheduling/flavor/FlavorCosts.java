@@ -3,6 +3,7 @@ package dev.sluice.core.scheduling.flavor;
 import dev.sluice.core.model.Flavor;
 import dev.sluice.core.model.Flavor.Pace;
 import dev.sluice.core.model.FlavorAttempt.Cost;
+import dev.sluice.core.model.FlavorRejection;
 import dev.sluice.core.model.QueueRules.CostRules;
 import dev.sluice.core.queue.ClusterQueueCache;
 import dev.sluice.core.queue.ResourceDemand;
@@ -12,9 +13,11 @@ import java.math.RoundingMode;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.SequencedMap;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
@@ -121,6 +124,51 @@ public final class FlavorCosts {
           && priced.get(than).isPresent()
           && priced.get(flavor).get().key() < priced.get(than).get().key();
     }
+
+    /** What is paid for an hour with the bundle in a flavor, on top of what is paid before. */
+    BigDecimal with(int flavor, BigDecimal before) {
+      return priced.get(flavor).map(each -> before.add(each.perHour())).orElse(before);
+    }
+
+    /**
+     * Why a flavor costs more than the request may; empty if it doesn't, or has no price.
+     *
+     * @param before what the flavors cost for an hour that were chosen before
+     */
+    Optional<FlavorRejection> dearerThanMax(ResourceDemand demand, int flavor, BigDecimal before) {
+      BigDecimal all = with(flavor, before);
+      return priced.get(flavor).isEmpty()
+          ? Optional.empty()
+          : demand
+              .costRules()
+              .flatMap(CostRules::maxPrice)
+              .filter(max -> all.compareTo(max) > 0)
+              .map(max -> new FlavorRejection.DearerThanMax(all, max));
+    }
+  }
+
+  /**
+   * The flavors of a group that a bundle may use as far as costs tell, by index, in the order in
+   * which they are tried: all as they are listed, unless costs count for the request.
+   *
+   * @param before what the request pays for an hour already
+   * @return what it pays then, with the bundle in that flavor
+   */
+  public SequencedMap<Integer, BigDecimal> affordable(
+      ResourceDemand demand,
+      ResourceDemand.Bundle bundle,
+      ClusterQueueCache.Group group,
+      Map<String, Flavor> flavors,
+      BigDecimal before) {
+    SequencedMap<Integer, BigDecimal> affordable = new LinkedHashMap<>();
+    Ranking ranking = count(demand) ? rank(demand, bundle, group, flavors) : null;
+    for (int at = 0; at < group.flavors().size(); at++) {
+      int flavor = ranking == null ? at : ranking.order().get(at);
+      if (ranking == null || ranking.dearerThanMax(demand, flavor, before).isEmpty()) {
+        affordable.put(flavor, ranking == null ? before : ranking.with(flavor, before));
+      }
+    }
+    return affordable;
   }
 
   /** Ranks the flavors of a group for a bundle. */
