@@ -218,10 +218,7 @@ public final class AttemptReader {
     if (podsReady.isEmpty()) {
       return admitted;
     }
-    return podsReady
-        .filter(condition -> condition.status().equals("True"))
-        .filter(condition -> condition.reason().equals(PodsReady.STARTED))
-        .map(Condition::lastTransitionTime);
+    return podsReady.filter(PodsReady::isStarted).map(Condition::lastTransitionTime);
   }
 
   /** What the engine counts. */

@@ -51,12 +51,7 @@ final class WorkloadRuns {
   /** The eviction is the end, not the moment when the pods are gone. */
   private static Optional<FinishedRun> evicted(CachedWorkload before, CachedWorkload after) {
     boolean neverReady =
-        before
-            .status()
-            .condition(PodsReady.TYPE)
-            .filter(ready -> ready.status().equals("False"))
-            .filter(ready -> ready.reason().equals(PodsReady.WAIT_FOR_START))
-            .isPresent();
+        before.status().condition(PodsReady.TYPE).filter(PodsReady::isStarting).isPresent();
     if (neverReady) {
       return Optional.empty();
     }

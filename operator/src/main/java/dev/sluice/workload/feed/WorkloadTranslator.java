@@ -4,6 +4,7 @@ import com.google.common.cache.Cache;
 import com.google.common.cache.CacheBuilder;
 import dev.sluice.api.KueueConstants;
 import dev.sluice.api.Quantities;
+import dev.sluice.api.config.Configuration.WaitForPodsReady;
 import dev.sluice.api.config.FeatureGate;
 import dev.sluice.api.placement.LocalClusterAnnotations;
 import dev.sluice.api.placement.TopologySpreading;
@@ -408,7 +409,7 @@ public final class WorkloadTranslator {
    * When the run of the first of these slices began: with the first slice that handed its pods over
    * to the next, which then had quota already.
    */
-  private static Instant runsSince(List<CachedWorkload> slices) {
+  private Instant runsSince(List<CachedWorkload> slices) {
     Instant since = runsSince(slices.getFirst());
     for (int i = 1; i < slices.size(); i++) {
       Instant handedOver =
@@ -431,16 +432,28 @@ public final class WorkloadTranslator {
 
   /**
    * The run begins with the pods that are ready for the first time: a job whose pods fail and
-   * recover gains no new time.
+   * recover gains no new time. Until they are ready, it begins when they have to be at the latest
+   * as configured, so that nobody is protected for ever by not getting ready.
    */
-  private static Instant runsSince(CachedWorkload workload) {
+  private Instant runsSince(CachedWorkload workload) {
     Instant reservedAt = reservedAt(workload);
-    return workload
-        .status()
-        .trueCondition(PodsReady.TYPE)
-        .filter(ready -> ready.reason().equals(PodsReady.STARTED))
-        .or(() -> workload.status().trueCondition("Admitted"))
+    Optional<Condition> ready = workload.status().condition(PodsReady.TYPE);
+    // what the job says of its own time-out doesn't protect it for longer
+    Duration toStart =
+        ready
+            .filter(PodsReady::isStarting)
+            .flatMap(any -> options.waitForPodsReady())
+            .map(WaitForPodsReady::timeout)
+            .orElse(Duration.ZERO);
+    return ready
+        .filter(PodsReady::isStarted)
         .map(Condition::lastTransitionTime)
+        .or(
+            () ->
+                workload
+                    .status()
+                    .trueCondition("Admitted")
+                    .map(admitted -> admitted.lastTransitionTime().plus(toStart)))
         .filter(reservedAt::isBefore)
         .orElse(reservedAt);
   }

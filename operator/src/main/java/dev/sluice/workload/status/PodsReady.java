@@ -42,6 +42,16 @@ public final class PodsReady {
     return type.equals(TYPE) && reason.equals(WAIT_FOR_START) && !admitted;
   }
 
+  /** Whether a condition says that the pods are ready for the first time since admission. */
+  public static boolean isStarted(Condition ready) {
+    return ready.status().equals("True") && ready.reason().equals(STARTED);
+  }
+
+  /** Whether a condition says that the pods have not been ready since admission. */
+  public static boolean isStarting(Condition ready) {
+    return ready.status().equals("False") && ready.reason().equals(WAIT_FOR_START);
+  }
+
   /** The condition of a Workload that is just admitted, or not admitted. */
   public static StatusPatch initial(StatusPatch patch) {
     return patch.condition(

@@ -589,10 +589,14 @@ class WorkloadTranslatorTest {
   }
 
   private Optional<Instant> runsSince(String podsReady) {
+    return runsSince(TranslationOptions.DEFAULT, podsReady);
+  }
+
+  private Optional<Instant> runsSince(TranslationOptions options, String podsReady) {
     WorkloadTranslator translator =
         new WorkloadTranslator(
             context,
-            TranslationOptions.DEFAULT,
+            options,
             workload -> Set.of(),
             UnsupportedRequests.NONE,
             workload -> true,
@@ -625,6 +629,31 @@ class WorkloadTranslatorTest {
     assertThat(runsSince("status: 'False', reason: WaitForRecovery"))
         .contains(Instant.parse("2026-03-01T10:01:00Z"));
     assertThat(runsSince("status: 'True', reason: Recovered"))
+        .contains(Instant.parse("2026-03-01T10:01:00Z"));
+  }
+
+  /** Time axis, section 9: no target before its pods were ready for so long. */
+  @Test
+  void runBeginsAtTheTimeoutWhilePodsAreAwaited() {
+    TranslationOptions waiting =
+        new TranslationOptions(
+            FeatureGates.DEFAULT,
+            Resources.PLAIN,
+            Optional.of(
+                new WaitForPodsReady(
+                    Duration.ofMinutes(40),
+                    false,
+                    Duration.ofMinutes(40),
+                    new WaitForPodsReady.Requeuing(
+                        true, Optional.empty(), Duration.ZERO, Duration.ZERO))),
+            false);
+    assertThat(runsSince(waiting, "status: 'False', reason: WaitForStart"))
+        .contains(Instant.parse("2026-03-01T10:41:00Z"));
+    assertThat(runsSince(waiting, "status: 'True', reason: Started"))
+        .contains(Instant.parse("2026-03-01T10:30:00Z"));
+    assertThat(runsSince(waiting, "status: 'False', reason: WaitForRecovery"))
+        .contains(Instant.parse("2026-03-01T10:01:00Z"));
+    assertThat(runsSince("status: 'False', reason: WaitForStart"))
         .contains(Instant.parse("2026-03-01T10:01:00Z"));
   }
 
