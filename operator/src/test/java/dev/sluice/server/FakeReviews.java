@@ -22,6 +22,9 @@ import java.util.Set;
  */
 public final class FakeReviews {
 
+  /** The group that every user is in. */
+  public static final String GROUP = "system:authenticated";
+
   private static final Duration SHORT = Duration.ofSeconds(1);
   private static final ObjectMapper JSON = new ObjectMapper();
 
@@ -56,7 +59,12 @@ public final class FakeReviews {
     String token = review.path("spec").path("token").asText();
     ObjectNode status = review.putObject("status");
     if (Set.of("good", "poor", "tenant").contains(token) || isOneOfMany(token)) {
-      status.put("authenticated", true).putObject("user").put("username", token);
+      status
+          .put("authenticated", true)
+          .putObject("user")
+          .put("username", token)
+          .putArray("groups")
+          .add(GROUP);
     }
     return review.toString();
   }

@@ -22,6 +22,7 @@ import dev.sluice.server.http.Response;
 import dev.sluice.visibility.api.VisibilityApi;
 import dev.sluice.webhooks.kinds.ManifestReview;
 import dev.sluice.webhooks.review.ClusterNotListedException;
+import dev.sluice.webhooks.review.RequestingUser;
 import io.fabric8.kubernetes.api.model.authentication.UserInfo;
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import java.io.IOException;
@@ -198,6 +199,11 @@ public final class SimulationEndpoint extends PathEndpoint {
     return user.startsWith(ACCOUNT) ? user.substring(0, user.lastIndexOf(':')) : user;
   }
 
+  /** As the API server tells webhooks who creates an object. */
+  private static RequestingUser requesting(UserInfo user) {
+    return new RequestingUser(user.getUsername(), Set.copyOf(user.getGroups()), true);
+  }
+
   private static Response notReadable(IOException e) {
     return VisibilityEndpoint.failure(
         BAD_REQUEST, "BadRequest", "the body is no manifest: " + message(e));
@@ -247,7 +253,7 @@ public final class SimulationEndpoint extends PathEndpoint {
         .ifPresent(
             queue -> metadata.withObjectProperty("labels").put(KueueConstants.QUEUE_NAME, queue));
     try {
-      ManifestReview.Reviewed reviewed = manifestReview.of(kind, manifest, user.getUsername());
+      ManifestReview.Reviewed reviewed = manifestReview.of(kind, manifest, requesting(user));
       if (!reviewed.errors().isEmpty()) {
         return () -> invalid("it would be refused: " + String.join("; ", reviewed.errors()));
       }

@@ -40,7 +40,7 @@ public final class ManifestReview {
   }
 
   /** What would become of a manifest of this kind that this user creates. */
-  public Reviewed of(JobKind kind, ObjectNode manifest, String user) {
+  public Reviewed of(JobKind kind, ObjectNode manifest, RequestingUser user) {
     ObjectNode object = manifest.deepCopy();
     for (WebhookKind each : kinds) {
       if (each.kind().equals(kind.kind()) && each.group().equals(kind.group())) {
@@ -61,7 +61,7 @@ public final class ManifestReview {
     return new Reviewed(object, List.of());
   }
 
-  private static AdmissionRequest creation(JobKind kind, ObjectNode object, String user) {
+  private static AdmissionRequest creation(JobKind kind, ObjectNode object, RequestingUser user) {
     return new AdmissionRequest(
         "",
         AdmissionRequest.Operation.CREATE,
@@ -70,7 +70,7 @@ public final class ManifestReview {
         kind.kind(),
         JsonFields.text(object, "metadata", "namespace"),
         JsonFields.text(object, "metadata", "name"),
-        RequestingUser.named(user),
+        user,
         object,
         MissingNode.getInstance(),
         true);

@@ -30,7 +30,10 @@ import dev.sluice.server.http.Request;
 import dev.sluice.server.http.RequestBody;
 import dev.sluice.server.http.Response;
 import dev.sluice.webhooks.kinds.ManifestReview;
+import dev.sluice.webhooks.kinds.WebhookKind;
+import dev.sluice.webhooks.review.AdmissionResult;
 import dev.sluice.webhooks.review.ClusterNotListedException;
+import dev.sluice.webhooks.review.RequestingUser;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.server.mock.EnableKubernetesMockClient;
 import io.fabric8.kubernetes.client.server.mock.KubernetesMockServer;
@@ -157,11 +160,15 @@ class SimulationEndpointTest {
   }
 
   private SimulationEndpoint endpoint() {
+    return endpoint(new ManifestReview(Map.of(), List.of()));
+  }
+
+  private SimulationEndpoint endpoint(ManifestReview manifestReview) {
     FakeReviews reviews = new FakeReviews(server);
     return new SimulationEndpoint(
         reviews.users(client),
         reviews.access(client),
-        new ManifestReview(Map.of(), List.of()),
+        manifestReview,
         new Simulator(),
         SimulationEndpoint.budget(() -> NOW),
         request -> Response.text(200, "another"));
@@ -264,6 +271,26 @@ class SimulationEndpointTest {
     asks(endpoint, "system:serviceaccount:another:first", "heavy");
     goesOn.countDown();
     answered(2, 422);
+  }
+
+  /** Whoever may not use a queue isn't told how full the queue is. */
+  @Test
+  void webhooksJudgeTheUserWhoAsks() {
+    List<RequestingUser> judged = new ArrayList<>();
+    SimulationEndpoint endpoint =
+        endpoint(
+            new ManifestReview(
+                Map.of(
+                    "/validate-batch-v1-job",
+                    review -> {
+                      judged.add(review.requestingUser());
+                      return AdmissionResult.allowed();
+                    }),
+                WebhookKind.all()));
+
+    endpoint.answer(request("good", "POST", PATH, "", JOB));
+
+    assertThat(judged).containsExactly(new RequestingUser("good", Set.of(FakeReviews.GROUP), true));
   }
 
   @Test
