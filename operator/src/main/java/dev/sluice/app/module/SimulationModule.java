@@ -79,7 +79,7 @@ public final class SimulationModule implements OperatorModule {
     return jobSimulator;
   }
 
-  /** What one user may ask for, in whatever way. */
+  /** What one tenant may ask for, in whatever way. */
   RequestBudget requestBudget() {
     return requestBudget;
   }
@@ -101,6 +101,7 @@ public final class SimulationModule implements OperatorModule {
             .isEmpty()) {
       return List.of();
     }
+    String tenant = request.requestingUser().tenant();
     AtomicBoolean isWaiting = new AtomicBoolean();
     try {
       ObjectNode copy = job.deepCopy();
@@ -110,13 +111,13 @@ public final class SimulationModule implements OperatorModule {
               copy,
               () -> {
                 if (dryRun) {
-                  requestBudget.take(request.user());
+                  requestBudget.take(tenant);
                 }
                 if (!dryRuns.tryAcquire()) {
                   throw new OverBudgetException("too many dry runs", DRY_RUN);
                 }
                 isWaiting.set(true);
-                return new WorkloadSimulator.Asker(request.user(), dryRun ? DRY_RUN : CREATION);
+                return new WorkloadSimulator.Asker(tenant, dryRun ? DRY_RUN : CREATION);
               });
       return switch (answer) {
         case Answer.Busy() -> dryRun ? busy() : List.of();

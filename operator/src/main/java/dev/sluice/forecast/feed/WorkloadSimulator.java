@@ -89,13 +89,13 @@ public final class WorkloadSimulator {
   /**
    * Who asks.
    *
-   * @param user the name; a user gets one answer at a time
-   * @param patience how long the user waits
+   * @param tenant whose question it is; a tenant gets one answer at a time
+   * @param patience how long the tenant waits
    */
-  public record Asker(String user, Duration patience) {}
+  public record Asker(String tenant, Duration patience) {}
 
   /**
-   * What would become of a Workload; empty if too many ask, if the user has asked already, or if
+   * What would become of a Workload; empty if too many ask, if the tenant has asked already, or if
    * there is no answer in time.
    *
    * @param workload the record, which says how long it runs
@@ -103,11 +103,11 @@ public final class WorkloadSimulator {
    */
   public Optional<SimulationResult> of(
       CachedWorkload workload, PendingWorkload pendingWorkload, Asker asker) {
-    if (!askers.add(asker.user())) {
+    if (!askers.add(asker.tenant())) {
       return Optional.empty();
     }
     if (!mayWait.tryAcquire()) {
-      askers.remove(asker.user());
+      askers.remove(asker.tenant());
       return Optional.empty();
     }
     Duration patience = asker.patience();
@@ -120,7 +120,7 @@ public final class WorkloadSimulator {
             .whenComplete(
                 (_, _) -> {
                   mayWait.release();
-                  askers.remove(asker.user());
+                  askers.remove(asker.tenant());
                 });
     try {
       return answer.get(patience.toMillis(), TimeUnit.MILLISECONDS);

@@ -78,8 +78,6 @@ public final class SimulationEndpoint extends PathEndpoint {
   /** How long a request waits for each of its turns, the turn included. */
   private static final Duration LONGEST = PATIENCE.multipliedBy(2);
 
-  private static final String ACCOUNT = "system:serviceaccount:";
-
   /** So many manifests may wait for the one that is looked at. */
   private static final int MOST_WAITING = 4;
 
@@ -103,7 +101,7 @@ public final class SimulationEndpoint extends PathEndpoint {
    * Creates the endpoint.
    *
    * @param manifestReview sets the defaults of webhooks
-   * @param requestBudget what one user may ask for, by his name
+   * @param requestBudget what one tenant may ask for
    * @param others answers other paths
    */
   public SimulationEndpoint(
@@ -119,7 +117,7 @@ public final class SimulationEndpoint extends PathEndpoint {
     this.jobSimulator = jobSimulator;
   }
 
-  /** What one user may ask for: two in a second, ten after a quiet time. */
+  /** What one tenant may ask for: two in a second, ten after a quiet time. */
   public static RequestBudget budget(InstantSource clock) {
     return new RequestBudget("simulations", 2, 10, 0, clock);
   }
@@ -146,7 +144,7 @@ public final class SimulationEndpoint extends PathEndpoint {
                 "MethodNotAllowed",
                 "method " + request.method() + " is not allowed, use POST");
           }
-          callerCheck.take(user);
+          callerCheck.requestBudget().take(requesting(user).tenant());
           return inTurn(user, () -> read(request, user, path.group(1)));
         });
   }
@@ -158,7 +156,7 @@ public final class SimulationEndpoint extends PathEndpoint {
    * done by the caller's thread, when the turn is over.
    */
   private Response inTurn(UserInfo user, Callable<Supplier<Response>> step) {
-    String tenant = tenant(user.getUsername());
+    String tenant = requesting(user).tenant();
     if (!inTurn.add(tenant)) {
       return unavailable(TOO_MANY);
     }
@@ -192,11 +190,6 @@ public final class SimulationEndpoint extends PathEndpoint {
       Throwables.throwIfUnchecked(cause);
       throw new IllegalStateException(cause);
     }
-  }
-
-  /** The service accounts of a namespace are one tenant, any other user is one. */
-  private static String tenant(String user) {
-    return user.startsWith(ACCOUNT) ? user.substring(0, user.lastIndexOf(':')) : user;
   }
 
   /** As the API server tells webhooks who creates an object. */
@@ -259,7 +252,8 @@ public final class SimulationEndpoint extends PathEndpoint {
       }
       Supplier<Answer> prepared =
           jobSimulator.prepared(
-              reviewed.object(), () -> new WorkloadSimulator.Asker(user.getUsername(), PATIENCE));
+              reviewed.object(),
+              () -> new WorkloadSimulator.Asker(requesting(user).tenant(), PATIENCE));
       return () -> answered(request, user, prepared.get());
     } catch (ClusterNotListedException e) {
       return () -> unavailable(String.valueOf(e.getMessage()));

@@ -14,9 +14,19 @@ import java.util.Set;
  */
 public record RequestingUser(String name, Set<String> groups, boolean isKnown) {
 
+  private static final String ACCOUNT = "system:serviceaccount:";
+
   /** Copies the groups. */
   public RequestingUser {
     groups = Set.copyOf(groups);
+  }
+
+  /**
+   * Who shares what each tenant may ask for: all service accounts of a namespace, of which whoever
+   * may create one has as many as he likes, or one user.
+   */
+  public String tenant() {
+    return name.startsWith(ACCOUNT) ? name.substring(0, name.lastIndexOf(':')) : name;
   }
 
   /** A user of whom only the name is known. */

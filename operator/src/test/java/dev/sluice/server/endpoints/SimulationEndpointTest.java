@@ -73,6 +73,7 @@ class SimulationEndpointTest {
   KubernetesClient client;
 
   private final List<ObjectNode> asked = new ArrayList<>();
+  private final List<String> askers = new ArrayList<>();
   private final CountDownLatch begun = new CountDownLatch(1);
   private final Semaphore waiting = new Semaphore(0);
   private final CountDownLatch goesOn = new CountDownLatch(1);
@@ -106,34 +107,36 @@ class SimulationEndpointTest {
         case "alone" -> () -> new Answer.NotQueued("it is not queued");
         case "broken" -> throw new UnsupportedOperationException("a text has no fields");
         case "early" -> throw new ClusterNotListedException("not listed", new IOException());
-        default ->
-            () ->
-                new Answer.Simulated(
-                    new SimulationResult(
-                        Feasibility.AFTER_PREEMPTION,
-                        new PendingReport(
-                            new PendingPosition(id("team", "a"), "lq", 5, NOW, 3, 1, false),
-                            "cq",
-                            Optional.of(
-                                new Explanation(
-                                    PendingReason.PENDING_EVALUATION,
-                                    List.of(),
-                                    "waits behind secret/head, which doesn't fit, in a StrictFIFO"
-                                        + " queue")),
-                            List.of(holder("team"), holder("secret"))),
-                        Optional.empty(),
-                        Optional.empty(),
-                        List.of(target("team"), target("secret")),
-                        Optional.empty(),
-                        new Bill(
-                            Optional.of(
-                                new FlavorAttempt.Cost(
-                                    new BigDecimal("2.5"), Optional.of(BigDecimal.TEN))),
-                            List.of(budget("reserving", true), budget("counting", false))),
-                        NOW),
-                    "it leaves something out",
-                    new JobSimulator.Workers(
-                        true, List.of("onsite", "remote"), "it would be offered to both"));
+        default -> {
+          askers.add(asker.get().tenant());
+          yield () ->
+              new Answer.Simulated(
+                  new SimulationResult(
+                      Feasibility.AFTER_PREEMPTION,
+                      new PendingReport(
+                          new PendingPosition(id("team", "a"), "lq", 5, NOW, 3, 1, false),
+                          "cq",
+                          Optional.of(
+                              new Explanation(
+                                  PendingReason.PENDING_EVALUATION,
+                                  List.of(),
+                                  "waits behind secret/head, which doesn't fit, in a StrictFIFO"
+                                      + " queue")),
+                          List.of(holder("team"), holder("secret"))),
+                      Optional.empty(),
+                      Optional.empty(),
+                      List.of(target("team"), target("secret")),
+                      Optional.empty(),
+                      new Bill(
+                          Optional.of(
+                              new FlavorAttempt.Cost(
+                                  new BigDecimal("2.5"), Optional.of(BigDecimal.TEN))),
+                          List.of(budget("reserving", true), budget("counting", false))),
+                      NOW),
+                  "it leaves something out",
+                  new JobSimulator.Workers(
+                      true, List.of("onsite", "remote"), "it would be offered to both"));
+        }
       };
     }
   }
@@ -488,6 +491,23 @@ class SimulationEndpointTest {
     assertThat(last.status()).isEqualTo(429);
     assertThat(last.headers()).containsKey("Retry-After");
     assertThat(endpoint.answer(request("poor", "POST", PATH, "", JOB)).status()).isEqualTo(403);
+  }
+
+  /** A tenant has as many accounts as he likes, and asks no more often with them. */
+  @Test
+  void serviceAccountsOfANamespaceGetSoManyAnswersTogether() {
+    SimulationEndpoint endpoint = endpoint();
+    for (int i = 0; i < 10; i++) {
+      String account = "system:serviceaccount:crowd:account-" + i;
+      assertThat(endpoint.answer(request(account, "POST", PATH, "", JOB)).status()).isEqualTo(200);
+    }
+    String next = "system:serviceaccount:crowd:next";
+    assertThat(endpoint.answer(request(next, "POST", PATH, "", JOB)).status()).isEqualTo(429);
+    String other = "system:serviceaccount:another:first";
+    assertThat(endpoint.answer(request(other, "POST", PATH, "", JOB)).status()).isEqualTo(200);
+    assertThat(askers)
+        .hasSize(11)
+        .containsOnly("system:serviceaccount:crowd", "system:serviceaccount:another");
   }
 
   @Test
