@@ -132,6 +132,11 @@ class QueueUseIT {
         spec: {clusterQueue: %1$s}
         ---
         apiVersion: kueue.x-k8s.io/v1beta2
+        kind: LocalQueue
+        metadata: {name: short, namespace: %2$s, annotations: {sluice.dev/max-run-time: 1h}}
+        spec: {clusterQueue: %1$s}
+        ---
+        apiVersion: kueue.x-k8s.io/v1beta2
         kind: WorkloadPriorityClass
         metadata: {name: %1$s, annotations: {sluice.dev/allowed-users: ann}}
         value: 1000
@@ -225,6 +230,19 @@ class QueueUseIT {
                       cluster,
                       JOB.formatted(
                           "thief", open + ", kueue.x-k8s.io/prebuilt-workload-name: prepared")));
+
+      // nor one that runs longer than its queue allows
+      assertThatThrownBy(
+              () ->
+                  create(
+                      bob,
+                      cluster,
+                      workload("endless", "queueName: short\n  maximumExecutionTimeSeconds: 7200")))
+          .hasMessageContaining("must be from 1 to 3600, the longest run time of LocalQueue");
+      GenericKubernetesResource limited =
+          create(bob, cluster, workload("limited", "queueName: short"));
+      assertThat(limited.<Number>get("spec", "maximumExecutionTimeSeconds").intValue())
+          .isEqualTo(3_600);
 
       // what a controller of the cluster makes for who may
       create(

@@ -207,15 +207,19 @@ public record JobOptions(
    */
   int maximumExecutionTimeSeconds(CachedJob job) {
     int own = job.maximumExecutionTimeSeconds();
-    if (job.queueName().isEmpty()) {
-      return own;
-    }
-    return clusterState
-        .maxRunTime()
-        .apply(job.ref().namespace(), job.queueName())
-        .map(most -> (int) most.toSeconds())
-        .map(most -> own == 0 ? most : Math.min(own, most))
-        .orElse(own);
+    int most = longestIn(job.ref().namespace(), job.queueName());
+    return own == 0 || most == 0 ? Math.max(own, most) : Math.min(own, most);
+  }
+
+  /** How many seconds jobs may run in a LocalQueue. 0 without limit. */
+  int longestIn(String namespace, String localQueue) {
+    return localQueue.isEmpty()
+        ? 0
+        : clusterState
+            .maxRunTime()
+            .apply(namespace, localQueue)
+            .map(most -> (int) most.toSeconds())
+            .orElse(0);
   }
 
   /** How long the name of a Workload may become. */

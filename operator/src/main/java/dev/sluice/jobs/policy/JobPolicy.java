@@ -11,6 +11,7 @@ import dev.sluice.jobs.kind.StartConflictException;
 import dev.sluice.jobs.policy.JobAction.DeleteWorkload;
 import dev.sluice.jobs.policy.JobAction.FinishWorkload;
 import dev.sluice.jobs.policy.JobAction.PatchStatus;
+import dev.sluice.jobs.policy.JobAction.PatchWorkload;
 import dev.sluice.jobs.policy.JobAction.RemoveFinalizer;
 import dev.sluice.jobs.policy.JobAction.RemoveFinalizers;
 import dev.sluice.jobs.policy.JobAction.Requeue;
@@ -253,8 +254,10 @@ public final class JobPolicy {
   private List<JobAction> prebuilt(ReconcileContext reconcileContext) {
     CachedJob job = reconcileContext.job();
     Optional<CachedWorkload> prebuilt = reconcileContext.prebuilt();
-    if (prebuilt.filter(prebuiltWorkloads::isFree).isPresent()) {
-      return List.of(PrebuiltWorkloads.adopt(prebuilt.get(), job));
+    Optional<CachedWorkload> free = prebuilt.filter(prebuiltWorkloads::isFree);
+    Optional<PatchWorkload> adoption = free.flatMap(found -> synchronizer.adopt(job, found));
+    if (adoption.isPresent()) {
+      return List.of(adoption.get());
     }
     boolean ours =
         prebuilt
@@ -271,9 +274,11 @@ public final class JobPolicy {
     if (job.state().end().isPresent()) {
       return release(job);
     }
-    return notStopped(job)
-        ? List.of(stop(StopReason.NO_MATCHING_WORKLOAD, Optional.empty(), noWorkload(job)))
-        : prebuiltWorkloads.awaited(prebuilt, WorkloadActions.RETRY);
+    if (notStopped(job)) {
+      return List.of(stop(StopReason.NO_MATCHING_WORKLOAD, Optional.empty(), noWorkload(job)));
+    }
+    return free.map(found -> synchronizer.admittedForTooLong(reconcileContext, found))
+        .orElseGet(() -> prebuiltWorkloads.awaited(prebuilt, WorkloadActions.RETRY));
   }
 
   private List<JobAction> own(ReconcileContext given) {

@@ -9,6 +9,7 @@ import dev.sluice.api.queueing.CostAnnotations;
 import dev.sluice.api.queueing.RunTimeAnnotations;
 import dev.sluice.jobs.kind.JobPatch;
 import dev.sluice.jobs.policy.JobAction.PatchWorkload;
+import dev.sluice.jobs.policy.JobAction.Warn;
 import dev.sluice.workload.record.CachedWorkload;
 import dev.sluice.workload.record.CachedWorkload.PriorityClassRef;
 import dev.sluice.workload.status.CheckpointRequest;
@@ -85,28 +86,61 @@ public final class WorkloadSynchronizer {
       // The API refuses an empty name.
       String wanted = job.queueName().isEmpty() ? null : job.queueName();
       patch.withObjectProperty("spec").put("queueName", wanted);
-      limit(job, workload, patch);
+      limit(workload, options.maximumExecutionTimeSeconds(job), patch);
+    } else if (mayChange && !job.prebuiltWorkload().isEmpty()) {
+      limit(workload, longestInItsQueue(workload), patch);
     }
+  }
+
+  private int longestInItsQueue(CachedWorkload workload) {
+    return options.longestIn(workload.id().namespace(), workload.spec().queueName());
+  }
+
+  /**
+   * What makes a job the controller of a Workload that it names as made for it, which runs no
+   * longer than its queue allows; empty if it was admitted for longer, since the limit of an
+   * admitted Workload is fixed.
+   */
+  Optional<PatchWorkload> adopt(CachedJob job, CachedWorkload workload) {
+    int most = longestInItsQueue(workload);
+    if (workload.admitted() && exceeds(workload, most)) {
+      return Optional.empty();
+    }
+    PatchWorkload adoption = PrebuiltWorkloads.adopt(workload, job);
+    limit(workload, most, adoption.patch());
+    return Optional.of(adoption);
+  }
+
+  /** Tells that a Workload was admitted for too long to be taken. */
+  List<JobAction> admittedForTooLong(ReconcileContext reconcileContext, CachedWorkload workload) {
+    return WorkloadActions.awaited(
+        reconcileContext,
+        new Warn(
+            JobIntakePolicy.REFUSED,
+            "Prebuilt Workload %s is admitted for longer than the %d s that its queue allows"
+                .formatted(workload.id(), longestInItsQueue(workload))));
   }
 
   /**
    * Nobody brings more time into a queue than it gives. A Workload that is written anew for its job
-   * gets the limit there; prebuilt ones and those of groups of pods are not. A Workload that a
-   * manager cluster sent has the limit of the manager's queue.
+   * gets the limit there; prebuilt ones and those of groups of pods are not.
    */
-  private void limit(CachedJob job, CachedWorkload workload, ObjectNode patch) {
-    if (workload.labels().containsKey(KueueConstants.MULTIKUEUE_ORIGIN)) {
-      return;
-    }
-    int most = options.maximumExecutionTimeSeconds(job);
-    int known = workload.spec().maximumExecutionTimeSeconds();
-    if (most > 0 && (known == 0 || known > most)) {
+  private static void limit(CachedWorkload workload, int most, ObjectNode patch) {
+    if (exceeds(workload, most)) {
       patch.withObjectProperty("spec").put("maximumExecutionTimeSeconds", most);
       patch
           .withObjectProperty("metadata")
           .withObjectProperty("annotations")
           .put(RunTimeAnnotations.MAX, most + "s");
     }
+  }
+
+  /** A Workload that a manager cluster sent has the limit of the manager's queue. */
+  private static boolean exceeds(CachedWorkload workload, int most) {
+    int known = workload.spec().maximumExecutionTimeSeconds();
+    return most > 0
+        && (known == 0 || known > most)
+        && !workload.labels().containsKey(KueueConstants.MULTIKUEUE_ORIGIN);
   }
 
   private static List<JobAction> priority(

@@ -15,14 +15,16 @@ import dev.sluice.webhooks.rules.ClusterLookup;
 import dev.sluice.webhooks.rules.JobDefaults;
 import dev.sluice.webhooks.rules.JobMetadata;
 import dev.sluice.webhooks.rules.QueueUse;
+import dev.sluice.webhooks.rules.RunTimeValidation;
 import dev.sluice.webhooks.rules.WebhookSettings;
 import java.util.Optional;
 
 /**
  * Rejects the use of a LocalQueue or WorkloadPriorityClass by who may not use it
- * (docs/queueing-policies.md#who-may-use-a-queue-or-a-class). Judges whoever creates an object, and
- * whoever changes what it uses; what it used before stays. Delegates everything else to another
- * function.
+ * (docs/queueing-policies.md#who-may-use-a-queue-or-a-class), and of a LocalQueue for longer than
+ * it allows by a Workload that somebody made (docs/run-times.md#queues). Judges whoever creates an
+ * object, and whoever changes what it uses; what it used before stays. Delegates everything else to
+ * another function.
  */
 final class QueueUseProtection implements AdmissionFunction {
 
@@ -78,6 +80,7 @@ final class QueueUseProtection implements AdmissionFunction {
   }
 
   private void judgeWorkload(AdmissionRequest request, FieldErrors errors) {
+    RunTimeValidation.validateWorkload(request, cluster, errors);
     QueueUse use = QueueUse.ofWorkload(request.object());
     QueueUse before = QueueUse.ofWorkload(request.oldObject());
     FieldPath classPath = SPEC.child("priorityClassRef").child("name");

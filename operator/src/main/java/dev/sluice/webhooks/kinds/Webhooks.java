@@ -132,7 +132,8 @@ public final class Webhooks {
                   missingTargets(request, kind, cluster)));
     }
     WorkloadWebhook workloads = new WorkloadWebhook(settings);
-    functions.put("/mutate-kueue-x-k8s-io-v1beta2-workload", workloads::mutate);
+    functions.put(
+        "/mutate-kueue-x-k8s-io-v1beta2-workload", request -> workloads.mutate(request, cluster));
     AdmissionFunction validate =
         new QueueUseProtection(settings, cluster, Subject.WORKLOAD, workloads::validate);
     functions.put(

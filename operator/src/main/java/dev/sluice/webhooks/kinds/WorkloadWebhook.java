@@ -14,6 +14,7 @@ import dev.sluice.webhooks.review.JsonPatch;
 import dev.sluice.webhooks.review.NumberReader;
 import dev.sluice.webhooks.review.SemanticEquality;
 import dev.sluice.webhooks.rules.AdmissionGateValidation;
+import dev.sluice.webhooks.rules.ClusterLookup;
 import dev.sluice.webhooks.rules.PlacementValidation;
 import dev.sluice.webhooks.rules.PodSetShape;
 import dev.sluice.webhooks.rules.PodTemplateValidation;
@@ -45,8 +46,9 @@ final class WorkloadWebhook {
     this.update = new WorkloadUpdateValidation(settings);
   }
 
-  AdmissionResult mutate(AdmissionRequest request) {
+  AdmissionResult mutate(AdmissionRequest request, ClusterLookup cluster) {
     JsonPatch patch = new JsonPatch(request.object());
+    RunTimeValidation.limitWorkload(request, cluster, patch);
     if (request.isCreate() && !settings.isOn(FeatureGate.PARTIAL_ADMISSION)) {
       int count = JsonFields.list(request.object(), "spec", "podSets").size();
       for (int i = 0; i < count; i++) {

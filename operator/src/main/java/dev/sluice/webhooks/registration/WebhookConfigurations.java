@@ -357,9 +357,11 @@ public final class WebhookConfigurations {
    */
   private static final class WorkloadMatchConditions {
 
-    /** The only default is the removal of minCount while its feature gate is disabled. */
-    private static final String HAS_MIN_COUNT =
-        "object.?spec.?podSets.orValue([]).exists(p, has(p.minCount))";
+    /** Defaults are a limit of the queue, and no minCount while its feature gate is disabled. */
+    private static final String HAS_DEFAULTS =
+        "(object.?spec.?queueName.orValue('') != ''"
+            + " && object.?spec.?maximumExecutionTimeSeconds.orValue(0) == 0)"
+            + " || object.?spec.?podSets.orValue([]).exists(p, has(p.minCount))";
 
     private static final String NEW_SPEC =
         "oldObject == null || object.?spec != oldObject.?spec"
@@ -425,7 +427,7 @@ public final class WebhookConfigurations {
 
     /** Match conditions of the mutating webhook. */
     static List<MatchCondition> mutating() {
-      return List.of(new MatchCondition(HAS_MIN_COUNT, "has-min-count"));
+      return List.of(new MatchCondition(HAS_DEFAULTS, "has-defaults"));
     }
   }
 

@@ -1,12 +1,18 @@
 package dev.sluice.webhooks.rules;
 
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.LongNode;
 import dev.sluice.api.KueueConstants;
 import dev.sluice.api.TextLimits;
+import dev.sluice.api.json.JsonFields;
 import dev.sluice.api.queueing.CheckpointAnnotations;
 import dev.sluice.api.queueing.CostAnnotations;
 import dev.sluice.api.queueing.QueueRunTime;
 import dev.sluice.api.queueing.RunTimeAnnotations;
+import dev.sluice.webhooks.review.AdmissionRequest;
 import dev.sluice.webhooks.review.FieldErrors;
+import dev.sluice.webhooks.review.FieldPath;
+import dev.sluice.webhooks.review.JsonPatch;
 import java.util.Map;
 import java.util.Optional;
 
@@ -17,6 +23,7 @@ import java.util.Optional;
 public final class RunTimeValidation {
 
   private static final int MOST_SHOWN = 64;
+  private static final String LIMIT = "maximumExecutionTimeSeconds";
 
   private RunTimeValidation() {}
 
@@ -43,6 +50,64 @@ public final class RunTimeValidation {
                     JobMetadata.ANNOTATIONS.key(annotation),
                     TextLimits.shown(annotations.getOrDefault(annotation, ""), MOST_SHOWN),
                     "must be " + allowed));
+  }
+
+  /**
+   * Gives a Workload that names no limit that of its queue, as the operator does to those of jobs
+   * (docs/run-times.md#queues). Those of the operator, and of a manager cluster, stay as they are.
+   */
+  public static void limitWorkload(
+      AdmissionRequest request, ClusterLookup cluster, JsonPatch patch) {
+    if (request.isCreate() && limit(request.object()) == 0) {
+      longest(request, cluster)
+          .map(most -> most.runTime().toSeconds())
+          .ifPresent(
+              seconds -> {
+                patch.set(LongNode.valueOf(seconds), "spec", LIMIT);
+                patch.set(seconds + "s", "metadata", "annotations", RunTimeAnnotations.MAX);
+              });
+    }
+  }
+
+  /**
+   * Validates the limit of a Workload that somebody creates, or gives another limit or queue: it
+   * has one, and no more than its queue allows. Those of the operator, and of a manager cluster,
+   * aren't looked at.
+   */
+  public static void validateWorkload(
+      AdmissionRequest request, ClusterLookup cluster, FieldErrors bad) {
+    long seconds = limit(request.object());
+    if (request.isUpdate()
+        && seconds == limit(request.oldObject())
+        && queue(request.object()).equals(queue(request.oldObject()))) {
+      return;
+    }
+    longest(request, cluster)
+        .filter(most -> seconds == 0 || seconds > most.runTime().toSeconds())
+        .ifPresent(
+            most ->
+                bad.invalid(
+                    FieldPath.of("spec", LIMIT),
+                    LongNode.valueOf(seconds),
+                    "must be from 1 to %d, the longest run time of %s"
+                        .formatted(most.runTime().toSeconds(), most.queue())));
+  }
+
+  private static Optional<QueueRunTime> longest(AdmissionRequest request, ClusterLookup cluster) {
+    String queue = queue(request.object());
+    return queue.isEmpty()
+            || JsonFields.labels(request.object()).containsKey(KueueConstants.MULTIKUEUE_ORIGIN)
+            || cluster.isOperator(request.user())
+        ? Optional.empty()
+        : cluster.maxRunTime(request.namespace(), queue);
+  }
+
+  private static long limit(JsonNode workload) {
+    return JsonFields.at(workload, "spec", LIMIT).asLong();
+  }
+
+  private static String queue(JsonNode workload) {
+    return JsonFields.text(workload, "spec", "queueName");
   }
 
   /**

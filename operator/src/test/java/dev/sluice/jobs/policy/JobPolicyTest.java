@@ -1052,6 +1052,57 @@ class JobPolicyTest {
           .isEqualTo("3600s");
     }
 
+    /** Whoever may make Workloads gets no more time by them than by jobs. */
+    @Test
+    void inItsOwnQueueItGetsTheLimitAsLongAsItWaits() {
+      rules = JobRulesOf.anHourIn("short");
+      GivenJob queued = job.queue("short");
+      givenPrebuilt(workloadOf(queued).named("made").queue("short"));
+      assertThat(only(PatchWorkload.class, decide(queued)).patch())
+          .isEqualTo(
+              GivenObject.yaml(
+                  """
+                  {spec: {maximumExecutionTimeSeconds: 3600},
+                   metadata: {annotations: {sluice.dev/max-run-time: 3600s}}}
+                  """));
+      givenOnly(workloadOf(queued).named("made").queue("short").admitted("spot"));
+      only(Start.class, decide(queued));
+      workloads.clear();
+      prebuilt = Optional.of(workloadOf(queued).named("made").queue("short").unowned().get());
+      assertThat(
+              only(PatchWorkload.class, decide(queued))
+                  .patch()
+                  .at("/spec/maximumExecutionTimeSeconds")
+                  .asInt())
+          .as("together with its owner, lest it is admitted before")
+          .isEqualTo(3_600);
+    }
+
+    @Test
+    void oneThatIsAdmittedForLongerThanTheQueueAllowsIsNotTaken() {
+      rules = JobRulesOf.anHourIn("short");
+      GivenJob queued = job.queue("short");
+      GivenWorkload admitted =
+          workloadOf(queued).named("made").queue("short").unowned().admitted("spot");
+      prebuilt = Optional.of(admitted.get());
+      assertThat(decide(queued).getFirst())
+          .isInstanceOfSatisfying(
+              Warn.class,
+              warn -> assertThat(warn.note()).contains("longer than the 3600 s that its queue"));
+      only(
+          Stop.class,
+          decide(
+              job()
+                  .annotation(KueueConstants.PREBUILT_WORKLOAD_NAME, "made")
+                  .queue("short")
+                  .running(1)));
+      prebuilt = Optional.of(admitted.label(KueueConstants.MULTIKUEUE_ORIGIN, "manager").get());
+      only(PatchWorkload.class, decide(queued));
+      prebuilt =
+          Optional.of(workloadOf(job).named("made").queue("long").unowned().admitted("spot").get());
+      only(PatchWorkload.class, decide(queued));
+    }
+
     /** docs/run-times.md#queues: the manager's maximum counts. */
     @Test
     void oneThatAManagerSentKeepsItsLimitInEachQueue() {

@@ -130,9 +130,9 @@ class RunTimeLimitsTest {
         .isFalse();
   }
 
-  /** Also one that got the limit of a queue that it was moved to. */
+  /** It gets the limit of its queue, and is still the one that the job names. */
   @Test
-  void aPrebuiltWorkloadKeepsItsLimitInItsQueue() {
+  void aPrebuiltWorkloadIsTheJobsWithTheLimitOfTheJobOrOfTheQueue() {
     for (JobOptions options : List.of(NONE, HOUR)) {
       assertThat(matches(prebuilt(0), workload(0, false), options)).isTrue();
       assertThat(matches(prebuilt(7_200), workload(7_200, false), options)).isTrue();

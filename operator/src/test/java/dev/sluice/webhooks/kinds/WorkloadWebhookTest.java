@@ -206,9 +206,9 @@ class WorkloadWebhookTest {
     JsonNode workload = edited(PENDING, set("/spec/podSets/0/minCount", "1"));
     WorkloadWebhook off = new WorkloadWebhook(settings("-PartialAdmission"));
 
-    assertThat(Reviews.patch(off.mutate(create(workload))))
+    assertThat(Reviews.patch(off.mutate(create(workload), Reviews.Cluster.EMPTY)))
         .containsExactly("{\"op\":\"remove\",\"path\":\"/spec/podSets/0/minCount\"}");
-    assertThat(Reviews.patch(rules.mutate(create(workload)))).isEmpty();
+    assertThat(Reviews.patch(rules.mutate(create(workload), Reviews.Cluster.EMPTY))).isEmpty();
   }
 
   @ParameterizedTest
@@ -444,7 +444,7 @@ class WorkloadWebhookTest {
         assertThat(rules.validate(create(object))).isNotNull();
         assertThat(rules.validate(update(ADMITTED, object))).isNotNull();
         assertThat(rules.validate(updateStatus(object, ADMITTED))).isNotNull();
-        assertThat(rules.mutate(create(object))).isNotNull();
+        assertThat(rules.mutate(create(object), Reviews.Cluster.EMPTY)).isNotNull();
       }
     }
   }
