@@ -77,10 +77,10 @@ class WrongManifestsIT {
       row(page, each, said.text());
       expect(said.code() == 0 && said.text().contains("Warning: "), each, said, faults);
     }
-    table(page, "Accepted with exit code 0, and told by a condition or an Event");
+    table(page, "Accepted with exit code 0, and told by a condition");
     for (JsonNode each : cases.path("told")) {
       Said said = kubectl(each, false);
-      row(page, each, each.has("event") ? event(each) : condition(each));
+      row(page, each, condition(each));
       expect(said.code() == 0, each, said, faults);
     }
     compare(page.toString());
@@ -210,24 +210,6 @@ class WrongManifestsIT {
     return "%s `%s=False`, %s: %s"
         .formatted(
             kind, type, condition.path("reason").asText(), condition.path("message").asText());
-  }
-
-  /** The Event that tells of the fault. */
-  private String event(JsonNode fault) throws IOException {
-    String name = manifest(fault).at("/metadata/name").asText();
-    String reason = fault.path("event").asText();
-    var events =
-        cluster
-            .client()
-            .v1()
-            .events()
-            .inNamespace(cluster.namespace())
-            .withField("involvedObject.name", name)
-            .withField("reason", reason);
-    await(fault.toString()).atMost(LIMIT).until(() -> !events.list().getItems().isEmpty());
-    return "Event of %s, %s: %s"
-        .formatted(
-            fault.path("in").asText(), reason, events.list().getItems().getFirst().getMessage());
   }
 
   private static JsonNode conditionOf(QueuedJobs api, String kind, String name, String type) {

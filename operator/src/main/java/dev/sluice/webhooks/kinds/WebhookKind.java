@@ -56,6 +56,7 @@ public record WebhookKind(
     kinds.add(own("ResourceFlavor", "resourceflavors", CREATE, "resourceflavors"));
     kinds.add(own("Workload", "workloads", CREATE, "workloads", "workloads/status"));
     kinds.add(own("Cohort", "cohorts", List.of(), "cohorts"));
+    kinds.add(own("LocalQueue", "localqueues", List.of(), "localqueues"));
     kinds.add(
         own(
             "WorkloadPriorityClass",

@@ -107,7 +107,15 @@ public final class Webhooks {
         "/validate-kueue-x-k8s-io-v1beta2-resourceflavor", ResourceFlavorWebhook::validate);
     functions.put("/validate-kueue-x-k8s-io-v1beta2-cohort", new CohortWebhook(cluster)::validate);
     functions.put(
-        "/validate-kueue-x-k8s-io-v1beta2-workloadpriorityclass", Webhooks::validatePriorityClass);
+        "/validate-kueue-x-k8s-io-v1beta2-localqueue",
+        request ->
+            validateAnnotations(
+                request, annotations -> QueueAnnotations.ofLocalQueue(annotations).faults()));
+    functions.put(
+        "/validate-kueue-x-k8s-io-v1beta2-workloadpriorityclass",
+        request ->
+            validateAnnotations(
+                request, annotations -> QueueAnnotations.ofPriorityClass(annotations).faults()));
     functions.put(
         "/validate-kueue-x-k8s-io-v1beta2-admissioncheck", Webhooks::validateAdmissionCheck);
     functions.put(
@@ -192,12 +200,12 @@ public final class Webhooks {
         .toList();
   }
 
-  /** Validates the annotations of a WorkloadPriorityClass. */
-  private static AdmissionResult validatePriorityClass(AdmissionRequest request) {
+  /** Validates the annotations of an object whose fields the schema validates. */
+  private static AdmissionResult validateAnnotations(
+      AdmissionRequest request, Function<Map<String, String>, Map<String, String>> faults) {
     FieldErrors errors = new FieldErrors();
     if (!request.isFinalizing()) {
-      QueueAnnotationValidation.validate(
-          request, annotations -> QueueAnnotations.ofPriorityClass(annotations).faults(), errors);
+      QueueAnnotationValidation.validate(request, faults, errors);
     }
     return AdmissionResult.of(errors.errors(), List.of());
   }

@@ -14,9 +14,11 @@ import dev.sluice.webhooks.EmptyCluster;
 import dev.sluice.webhooks.Reviews;
 import dev.sluice.webhooks.kinds.Webhooks.CohortWebhook;
 import dev.sluice.webhooks.kinds.Webhooks.ResourceFlavorWebhook;
+import dev.sluice.webhooks.review.AdmissionFunction;
 import dev.sluice.webhooks.review.AdmissionResult;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.assertj.core.api.InstanceOfAssertFactories;
@@ -383,6 +385,35 @@ class QueueRulesTest {
   void aTolerationWithoutKeyIsForEveryTaint() {
     JsonNode flavor = edited(FLAVOR, set("/spec/tolerations", "[{operator: Exists}]"));
     assertThat(messages(ResourceFlavorWebhook::validate, create(flavor))).isEmpty();
+  }
+
+  @Test
+  void aLocalQueueWithAWrongAnnotationIsRefusedWithWhatIsAllowed() {
+    AdmissionFunction rules =
+        Objects.requireNonNull(
+            Webhooks.functions(settings(), Reviews.Cluster.EMPTY)
+                .get("/validate-kueue-x-k8s-io-v1beta2-localqueue"));
+    JsonNode right =
+        yaml(
+            """
+            kind: LocalQueue
+            metadata:
+              name: lq
+              annotations: {sluice.dev/max-run-time: 8h, sluice.dev/max-concurrent-workloads: "3"}
+            spec: {clusterQueue: cq}
+            """);
+    JsonNode wrong = edited(right, set("/metadata/annotations/sluice.dev~1max-run-time", "long"));
+    String refusal =
+        "metadata.annotations[sluice.dev/max-run-time]: Invalid value: \"long\": must be a duration"
+            + " of at least 1s and of at most 87600h, such as 8h";
+
+    assertThat(messages(rules.review(create(right)))).isEmpty();
+    assertThat(messages(rules.review(create(wrong)))).containsExactly(refusal);
+    assertThat(messages(rules.review(update(right, wrong)))).containsExactly(refusal);
+    assertThat(
+            messages(rules.review(update(wrong, edited(wrong, set("/spec/stopPolicy", "Hold"))))))
+        .as("one that is stored already")
+        .isEmpty();
   }
 
   @Test

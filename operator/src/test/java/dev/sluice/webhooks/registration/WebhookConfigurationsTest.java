@@ -57,10 +57,10 @@ class WebhookConfigurationsTest {
         .startsWith("vclusterqueue.kb.io", "vresourceflavor.kb.io", "vworkload.kb.io")
         .contains("vpod.kb.io", "vdeployment.kb.io", "vstatefulset.kb.io", "vjobset.kb.io")
         .containsAll(names("v", ""))
-        .hasSize(10 + integrated());
+        .hasSize(11 + integrated());
     assertThat(validating.getWebhooks())
         .filteredOn(it -> it.getFailurePolicy().equals("Fail"))
-        .hasSize(10 + JobFrameworks.shipped().size());
+        .hasSize(11 + JobFrameworks.shipped().size());
     assertThat(validating.getWebhooks())
         .allSatisfy(
             it -> {

@@ -168,7 +168,7 @@ class WebhookRouterTest {
   @Test
   void everyPathOfTheContractHasAFunction() {
     assertThat(Webhooks.functions(Reviews.settings(), Reviews.Cluster.EMPTY).keySet())
-        .hasSize(51)
+        .hasSize(52)
         .containsAll(
             Map.of("/validate-kueue-x-k8s-io-v1beta2-cohort", 1, "/validate-batch-v1-job", 1)
                 .keySet());
