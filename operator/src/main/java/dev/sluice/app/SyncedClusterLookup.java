@@ -107,6 +107,13 @@ final class SyncedClusterLookup implements ClusterLookup {
     return isSynced() ? lookup.parentOfCohort(name) : "";
   }
 
+  /** Only a warning depends on it: nobody waits for that. */
+  @Override
+  public Optional<String> noWaitForCheaper(
+      String namespace, String queue, Map<String, String> labels) {
+    return isSynced() ? lookup.noWaitForCheaper(namespace, queue, labels) : Optional.empty();
+  }
+
   @Override
   public AllowedSubjects allowedInQueue(String namespace, String queue) {
     return synced().allowedInQueue(namespace, queue);

@@ -4,8 +4,12 @@ import com.fasterxml.jackson.databind.JsonNode;
 import dev.sluice.accounting.PodAdmissionLookup;
 import dev.sluice.api.QueueNames;
 import dev.sluice.api.queueing.AllowedSubjects;
+import dev.sluice.api.queueing.CostAnnotations;
+import dev.sluice.api.queueing.PreemptibleLabels;
+import dev.sluice.api.queueing.QueueAnnotations;
 import dev.sluice.api.queueing.QueueRunTime;
 import dev.sluice.api.sluice.ReservationReader.ReservationSpec;
+import dev.sluice.api.v1beta2.ClusterQueue;
 import dev.sluice.api.v1beta2.LocalQueue;
 import dev.sluice.jobs.kind.JobKind;
 import dev.sluice.queues.cache.CachedRunTimeRules;
@@ -210,14 +214,43 @@ public final class CachedClusterLookup implements ClusterLookup {
     return operator.test(user);
   }
 
-  @Override
-  public boolean runsElsewhere(String namespace, String queue) {
+  private Optional<ClusterQueue> clusterQueue(String namespace, String queue) {
     return informerCaches
         .localQueues()
         .find(namespace, queue)
         .flatMap(found -> Optional.ofNullable(found.getSpec()))
         .flatMap(spec -> Optional.ofNullable(spec.clusterQueue()))
-        .flatMap(informerCaches.clusterQueues()::find)
+        .flatMap(informerCaches.clusterQueues()::find);
+  }
+
+  @Override
+  public Optional<String> noWaitForCheaper(
+      String namespace, String queue, Map<String, String> labels) {
+    return clusterQueue(namespace, queue).flatMap(found -> noWaitForCheaper(found, labels));
+  }
+
+  static Optional<String> noWaitForCheaper(ClusterQueue queue, Map<String, String> labels) {
+    String name = "ClusterQueue " + queue.getMetadata().getName();
+    QueueAnnotations.OfClusterQueue annotated =
+        QueueAnnotations.ofClusterQueue(queue.getMetadata().getAnnotations());
+    boolean isStrict =
+        annotated.strategy().isPresent()
+            || (queue.getSpec() != null
+                && queue.getSpec().queueingStrategy() == ClusterQueue.QueueingStrategy.STRICT_FIFO);
+    if (annotated.rules().cheapest().isEmpty()) {
+      return Optional.of(name + " has no " + CostAnnotations.FLAVOR_ORDER + ": Cheapest");
+    }
+    if (isStrict) {
+      return Optional.of(name + " is not of the queueing strategy BestEffortFIFO");
+    }
+    return annotated.rules().countsPreemptible() && PreemptibleLabels.isGuaranteed(labels)
+        ? Optional.of("in " + name + " its labels say that it may not be preempted")
+        : Optional.empty();
+  }
+
+  @Override
+  public boolean runsElsewhere(String namespace, String queue) {
+    return clusterQueue(namespace, queue)
         .flatMap(found -> Optional.ofNullable(found.getSpec()))
         .flatMap(spec -> Optional.ofNullable(spec.admissionChecksStrategy()))
         .stream()

@@ -105,6 +105,15 @@ public interface ClusterLookup {
   }
 
   /**
+   * Why the ClusterQueue of this LocalQueue lets no job wait for a cheaper flavor, or not one with
+   * these labels, for people; empty if it may, or if the queue isn't known.
+   */
+  default Optional<String> noWaitForCheaper(
+      String namespace, String queue, Map<String, String> labels) {
+    return Optional.empty();
+  }
+
+  /**
    * Who may use this LocalQueue. If it doesn't exist: nobody in a namespace with one that not
    * everybody may use, so that nobody names a queue before its annotations are there; else
    * everybody.

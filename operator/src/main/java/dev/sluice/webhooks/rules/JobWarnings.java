@@ -6,7 +6,9 @@ import dev.sluice.api.QueueNames;
 import dev.sluice.api.TextLimits;
 import dev.sluice.api.config.FeatureGate;
 import dev.sluice.api.json.JsonFields;
+import dev.sluice.api.queueing.CostAnnotations;
 import dev.sluice.webhooks.review.AdmissionRequest;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -16,8 +18,8 @@ import java.util.stream.Collectors;
 
 /**
  * Warns the creator of a job about annotations without effect, because their feature is disabled or
- * not supported, about misspelled queue labels, about a queue that doesn't exist or that label and
- * annotation disagree about, and about a priority class that doesn't exist.
+ * not supported, or because of the queue, about misspelled queue labels, about a queue that doesn't
+ * exist or that label and annotation disagree about, and about a priority class that doesn't exist.
  */
 public final class JobWarnings {
 
@@ -63,6 +65,10 @@ public final class JobWarnings {
     List<String> notices = new ArrayList<>(MisnamedQueueLabels.warnings(request.object()));
     JsonNode object = request.object();
     addQueue(request, notices);
+    noWait(request)
+        .ifPresent(
+            why ->
+                notices.add("annotation " + CostAnnotations.MAX_DELAY + " has no effect: " + why));
     ON_JOB.forEach((key, gate) -> add(JsonFields.annotations(object), key, gate, notices));
     Map<String, String> template =
         JsonFields.annotations(JsonFields.at(object, "spec", "template"));
@@ -94,6 +100,24 @@ public final class JobWarnings {
           .priorityClassesWithout(priorityClass)
           .ifPresent(known -> notices.add(missingClass(priorityClass, known)));
     }
+  }
+
+  /** Why a job that asks for that doesn't wait for a cheaper flavor; empty if it may. */
+  private Optional<String> noWait(AdmissionRequest request) {
+    Map<String, String> labels = JsonFields.labels(request.object());
+    Map<String, String> annotations = JsonFields.annotations(request.object());
+    if (CostAnnotations.maxDelay(annotations).filter(Duration::isPositive).isEmpty()) {
+      return Optional.empty();
+    }
+    if (annotations.containsKey(KueueConstants.JOB_MIN_PARALLELISM)
+        && settings.working().contains(FeatureGate.PARTIAL_ADMISSION)) {
+      return Optional.of(
+          "with annotation "
+              + KueueConstants.JOB_MIN_PARALLELISM
+              + " it starts with fewer pods instead");
+    }
+    return QueueNames.of(labels, annotations)
+        .flatMap(queue -> cluster.noWaitForCheaper(request.namespace(), queue, labels));
   }
 
   private static String missing(String namespace, String queue, Set<String> known) {

@@ -9,8 +9,12 @@ import static dev.sluice.webhooks.Reviews.update;
 import static dev.sluice.webhooks.Reviews.yaml;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import com.fasterxml.jackson.dataformat.yaml.YAMLMapper;
+import dev.sluice.api.v1beta2.ClusterQueue;
+import dev.sluice.webhooks.EmptyCluster;
 import dev.sluice.webhooks.Reviews;
 import dev.sluice.webhooks.review.AdmissionResult;
 import dev.sluice.webhooks.rules.ClusterLookup;
@@ -574,6 +578,70 @@ class BatchJobWebhookTest {
             "annotation kueue.x-k8s.io/podset-unconstrained-topology has no effect: feature"
                 + " TopologyAwareScheduling is off or not there");
     assertThat(warnings(rules.validate(create(job)))).isEmpty();
+  }
+
+  @Test
+  void aWaitForACheaperFlavorThatNeverComesIsWarnedAbout() {
+    EmptyCluster listed =
+        new EmptyCluster() {
+          @Override
+          public Optional<String> noWaitForCheaper(
+              String namespace, String queue, Map<String, String> labels) {
+            return Optional.of("queue " + namespace + "/" + queue + " is another")
+                .filter(any -> !labels.containsKey("cheap"));
+          }
+        };
+    BatchJobWebhook webhook = new BatchJobWebhook(settings(), listed);
+    String delay = "/metadata/annotations/sluice.dev~1max-delay-for-cheaper";
+    JsonNode waits = edited(SUSPENDED, set(delay, "2h"));
+    String noEffect = "annotation sluice.dev/max-delay-for-cheaper has no effect: ";
+
+    assertThat(warnings(webhook.validate(create(waits))))
+        .containsExactly(noEffect + "queue team/training is another");
+    assertThat(
+            warnings(webhook.validate(create(edited(waits, set("/metadata/labels/cheap", "a"))))))
+        .isEmpty();
+    assertThat(warnings(webhook.validate(create(edited(waits, set(delay, "0s")))))).isEmpty();
+    assertThat(
+            warnings(
+                rules.validate(
+                    create(
+                        edited(
+                            waits,
+                            set("/spec/parallelism", "3"),
+                            set(
+                                "/metadata/annotations/kueue.x-k8s.io~1job-min-parallelism",
+                                "\"2\""))))))
+        .containsExactly(
+            noEffect
+                + "with annotation kueue.x-k8s.io/job-min-parallelism it starts with fewer pods"
+                + " instead");
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      textBlock =
+          """
+          {sluice.dev/flavor-order: Cheapest} | BestEffortFIFO | ''
+          {} | BestEffortFIFO | ClusterQueue cq has no sluice.dev/flavor-order: Cheapest
+          {sluice.dev/flavor-order: Cheapest} | StrictFIFO | ClusterQueue cq is not of the queueing strategy BestEffortFIFO
+          {sluice.dev/flavor-order: Cheapest, sluice.dev/queueing-strategy: RoundRobin} | BestEffortFIFO | ClusterQueue cq is not of the queueing strategy BestEffortFIFO
+          {sluice.dev/flavor-order: Cheapest, sluice.dev/preemptible-labels: "true"} | BestEffortFIFO | in ClusterQueue cq its labels say that it may not be preempted
+          """)
+  void aQueueSaysWhyNobodyWaitsForACheaperFlavor(String annotations, String strategy, String reason)
+      throws JsonProcessingException {
+    ClusterQueue queue =
+        new YAMLMapper()
+            .readValue(
+                "{metadata: {name: cq, annotations: %s}, spec: {queueingStrategy: %s}}"
+                    .formatted(annotations, strategy),
+                ClusterQueue.class);
+    assertThat(
+            CachedClusterLookup.noWaitForCheaper(
+                    queue, Map.of("alibabacloud.com/preemptible", "false"))
+                .orElse(""))
+        .isEqualTo(reason);
   }
 
   @Test
