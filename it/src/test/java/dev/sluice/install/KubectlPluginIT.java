@@ -79,9 +79,13 @@ class KubectlPluginIT {
               .formatted(pool, namespace));
       String[] list = {"list", "workloads", "-n", namespace};
       cluster.applyText(job("first", "ann"));
-      awaitLine(plugin, "job-first-\\w+ +Job/first +main +%s +ADMITTED".formatted(pool), list);
+      awaitLine(
+          plugin,
+          "job-first-\\w+ +Job +first +main +%s +ADMITTED +- +\\d+s +\\d+s +true".formatted(pool),
+          list);
       cluster.applyText(job("second", "bob"));
-      awaitLine(plugin, "job-second-\\w+ +Job/second +main +%s +PENDING".formatted(pool), list);
+      awaitLine(
+          plugin, "job-second-\\w+ +Job +second +main +%s +PENDING +1 +- ".formatted(pool), list);
 
       // positions come from the operator, which registered its API itself
       awaitLine(
@@ -93,16 +97,19 @@ class KubectlPluginIT {
           namespace);
       namespacesAreLetGo(cluster);
       assertThat(plugin.run("list", "workloads", "-A", "--clusterqueue", pool, "--state=pending"))
-          .contains("Job/second")
-          .doesNotContain("Job/first");
+          .contains("job-second-")
+          .doesNotContain("job-first-");
       assertThat(plugin.run("list", "workloads", "-n", namespace, "-l", "user=ann"))
-          .contains("Job/first")
-          .doesNotContain("Job/second");
+          .contains("job-first-")
+          .doesNotContain("job-second-");
+      assertThat(plugin.run("list", "workloads", "-n", namespace, "--for", "job.batch/first"))
+          .contains("job-first-")
+          .doesNotContain("job-second-");
       assertThat(plugin.run("list", "workloads", "-n", namespace, "--queue", "other"))
-          .doesNotContain("Job/");
+          .doesNotContain("job-");
       awaitLine(
           plugin,
-          namespace + "/main +" + pool + " +None +1 +1 +True",
+          "main +" + pool + " +1 +1 +\\w+ +true +Ready +None",
           "list",
           "localqueues",
           "-n",
@@ -116,20 +123,23 @@ class KubectlPluginIT {
           .contains("has quota")
           .endsWith("exit 1");
       assertThat(plugin.run("hold", "workload", second, "-n", namespace)).endsWith("exit 0");
-      awaitLine(plugin, second + " .* STOPPED", list);
+      awaitLine(plugin, second + " .* PENDING .* false\n", list);
       assertThat(plugin.run("resume", "workload", second, "-n", namespace)).endsWith("exit 0");
-      awaitLine(plugin, second + " .* PENDING", list);
+      awaitLine(plugin, second + " .* PENDING .* true\n", list);
 
       // a queue that holds lets run what runs, one that is stopped doesn't
       assertThat(plugin.run("hold", "localqueue", "main", "-n", namespace)).endsWith("exit 0");
-      awaitLine(plugin, "/main +" + pool + " +Hold ", "list", "lq", "-n", namespace);
+      awaitLine(plugin, "main +" + pool + " .* Hold\n", "list", "lq", "-n", namespace);
       assertThat(plugin.run(list)).containsPattern(first + " .* ADMITTED");
       assertThat(plugin.run("stop", "clusterqueue", pool)).endsWith("exit 0");
       awaitLine(plugin, first + " .* PENDING", list);
-      awaitLine(plugin, pool + " .* HoldAndDrain .* False", "list", "cq");
+      awaitLine(plugin, pool + " .* false +\\w+ +Stopped +HoldAndDrain\n", "list", "cq");
       assertThat(plugin.run("resume", "clusterqueue", pool)).endsWith("exit 0");
       assertThat(plugin.run("resume", "localqueue", "main", "-n", namespace)).endsWith("exit 0");
-      awaitLine(plugin, "Job/\\w+ .* ADMITTED", list);
+      awaitLine(plugin, " Job +\\w+ .* ADMITTED ", list);
+      assertThat(plugin.run("list", "rf")).containsPattern(pool + " +- +\\w+\n");
+      assertThat(plugin.run("list", "lq", "-n", namespace, "-o", "name"))
+          .contains("localqueue.kueue.x-k8s.io/main\n");
 
       // deleting without an answer deletes nothing
       assertThat(plugin.run("delete", "workload", first, "-n", namespace)).endsWith("exit 1");
@@ -138,7 +148,7 @@ class KubectlPluginIT {
           .endsWith("exit 0");
       await()
           .atMost(LIMIT)
-          .untilAsserted(() -> assertThat(plugin.run(list)).doesNotContain("Job/"));
+          .untilAsserted(() -> assertThat(plugin.run(list)).doesNotContain(" Job "));
       assertThat(cluster.client().batch().v1().jobs().inNamespace(namespace).list().getItems())
           .isEmpty();
       tellsOfBudgets(cluster, plugin);

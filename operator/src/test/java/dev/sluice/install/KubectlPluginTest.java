@@ -8,6 +8,9 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
@@ -47,6 +50,7 @@ class KubectlPluginTest {
           *resourceVersion*) cat "$ANSWERS/version" ;;
           *ownerReferences*apiVersion* | *"apiVersion"*) cat "$ANSWERS/owners" ;;
           *jsonpath*uid*) printf uid-1 ;;
+          *"get resourceflavors.kueue.x-k8s.io"*) cat "$ANSWERS/flavors" ;;
           *"get localqueues.kueue.x-k8s.io"*) cat "$ANSWERS/queues" ;;
           *"get workloads.kueue.x-k8s.io"*) cat "$ANSWERS/workloads" ;;
           *) exit 1 ;;
@@ -435,36 +439,157 @@ class KubectlPluginTest {
             "delete workloads.kueue.x-k8s.io -n team x y");
   }
 
-  /** Changes of 0.20, section 7. */
-  @Test
-  void listsAreFiltered() throws Exception {
-    answer("queues", "Q team/lq pool\nQ team/other big\n");
+  private static String ago(Duration duration) {
+    return Instant.now().minus(duration).truncatedTo(ChronoUnit.SECONDS).toString();
+  }
+
+  private void answerLists() throws Exception {
+    String old = "\t" + ago(Duration.ofHours(74)) + "\t";
+    answer("queues", "Q\tteam/lq\tpool\nQ\tteam/other\tbig\n");
     answer(
         "workloads",
+        "W\tteam\twaits\tlq\t\ttrue\t,"
+            + old
+            + "uid-1\t\n"
+            + "W\tteam\truns\tlq\tpool\ttrue\t,QuotaReserved=2026-01-01T00:00:00Z,Admitted="
+            + ago(Duration.ofMinutes(185))
+            + ","
+            + old
+            + "\tJob/b/uid-1 \n"
+            + "W\tteam\theld\tother\t\tfalse\t,"
+            + old
+            + "\tPod/c/uid-3 Pod/d/uid-4 \n"
+            + "W\tteam\tended\tlq\tpool\ttrue\t,Admitted=2024-02-28T23:59:00Z"
+            + ",Finished=2024-03-01T00:04:30Z,"
+            + old
+            + "\t\n");
+    answer(
+        "pending",
         """
-        W team waits lq - , 2026-01-01T00:00:00Z Job/a
-        W team runs lq pool ,QuotaReserved,Admitted, 2026-01-01T00:00:00Z Job/b
-        W team held other - Stopped, 2026-01-01T00:00:00Z Pod/c Pod/d
-        W team ended lq pool ,Finished,Admitted, 2026-01-01T00:00:00Z
+        {"kind":"PendingWorkloadsSummary","items":[\
+        {"metadata":{"name":"first","namespace":"team","ownerReferences":[{"name":"waits"}]},\
+        "priority":7,"localQueueName":"lq","positionInClusterQueue":5,"positionInLocalQueue":0},\
+        {"metadata":{"name":"waits","namespace":"team"},\
+        "priority":7,"localQueueName":"lq","positionInClusterQueue":9,"positionInLocalQueue":1}]}
         """);
+  }
+
+  /** Visibility and command line, section 2; changes of 0.20, section 7. */
+  @Test
+  void workloadsAreListedInTheOrderOfTheContract() throws Exception {
+    answerLists();
 
     assertThat(run("list", "workloads", "-n", "team"))
-        .containsPattern("team +waits +Job/a +lq +pool +PENDING +2026-01-01T00:00:00Z\n")
-        .containsPattern("team +runs +Job/b +lq +pool +ADMITTED ")
-        .containsPattern("team +held +Pod/c and 1 more +other +big +STOPPED ")
-        .containsPattern("team +ended +- +lq +pool +FINISHED ")
+        .containsPattern(
+            "^NAME +JOB TYPE +JOB NAME +LOCALQUEUE +CLUSTERQUEUE +STATUS +POSITION IN QUEUE"
+                + " +EXEC TIME +AGE +ACTIVE\n")
+        .containsPattern("\nwaits +- +- +lq +pool +PENDING +2 +- +3d2h +true\n")
+        .containsPattern("\nruns +Job +b +lq +pool +ADMITTED +- +3h5m +3d2h +true\n")
+        .containsPattern("\nheld +Pod +c and 1 more +other +big +PENDING +- +- +3d2h +false\n")
+        .containsPattern("\nended +- +- +lq +pool +FINISHED +- +24h +3d2h +true\n")
         .endsWith("exit 0");
-    assertThat(run("list", "kwl", "-n", "team", "--state", "pending,finished"))
-        .contains(" waits ", " ended ")
-        .doesNotContain(" runs ", " held ");
-    assertThat(run("list", "wl", "-n", "team", "-c", "big"))
-        .contains(" held ")
-        .doesNotContain(" waits ");
-    assertThat(run("list", "workloads", "-A", "-q", "lq", "-l", "user=it's"))
-        .contains(" waits ")
-        .doesNotContain(" held ");
-    assertThat(asked().getLast()).contains("--all-namespaces", "-l user=it's");
+    assertThat(asked().stream().filter(line -> line.contains("pendingworkloads")))
+        .containsExactly(
+            "get --raw /apis/visibility.kueue.x-k8s.io/v1beta2/namespaces/team/localqueues/lq"
+                + "/pendingworkloads?limit=100000");
+    Files.delete(directory.resolve("pending"));
+    assertThat(run("list", "workloads", "-A"))
+        .containsPattern("^NAMESPACE +NAME +JOB TYPE ")
+        .containsPattern("\nteam +waits +- +- +lq +pool +PENDING +- ")
+        .endsWith("exit 0");
+  }
+
+  @Test
+  void workloadsAreChosen() throws Exception {
+    answerLists();
+
+    assertThat(run("list", "kueueworkload", "-n=team", "--status", "Pending", "--state=finished"))
+        .contains("waits ", "held ", "ended ")
+        .doesNotContain("runs ");
+    assertThat(run("list", "kwl", "-nteam", "--status=stopped"))
+        .contains("held ")
+        .doesNotContain("waits ", "runs ", "ended ");
+    assertThat(run("list", "wl", "-n", "team", "-c=big"))
+        .contains("held ")
+        .doesNotContain("waits ");
+    assertThat(run("list", "workloads", "-A", "-qlq", "-l", "user=it's", "--field-selector=a=b"))
+        .contains("waits ")
+        .doesNotContain("held ");
+    assertThat(asked())
+        .anyMatch(
+            line ->
+                line.contains("get workloads")
+                    && line.contains("--all-namespaces -l user=it's --field-selector a=b "));
+    assertThat(run("list", "workloads", "-n", "team", "--for", "job.batch/b"))
+        .contains("waits ", "runs ")
+        .doesNotContain("held ", "ended ");
+    assertThat(asked()).contains("get job.batch/b -n team -o jsonpath={.metadata.uid}");
+    run("list", "workloads", "-n", "team", "--status", "admitted");
+    assertThat(asked())
+        .last()
+        .asString()
+        .as("no place is asked for where nothing waits")
+        .startsWith("get workloads.kueue.x-k8s.io -n team -o");
     assertThat(run("list", "workloads", "--state=ready")).contains("ready").endsWith("exit 2");
+    assertThat(run("list", "workloads", "--for", "b")).contains("TYPE/NAME").endsWith("exit 2");
     assertThat(run("list")).endsWith("exit 2");
+  }
+
+  /** Visibility and command line, section 2; changes of 0.20, section 7. */
+  @Test
+  void queuesAndFlavorsAreListedInTheOrderOfTheContract() throws Exception {
+    String old = "\t" + ago(Duration.ofSeconds(400)) + "\t";
+    answer(
+        "clusterqueues",
+        "\tpool\tall\t2\t1"
+            + old
+            + "None\tTrue\tReady\n\tbig\t\t0\t0"
+            + old
+            + "Hold\tFalse\tStopped\n\tnew\t\t0\t0"
+            + old
+            + "None\t\n");
+    answer("queues", "team\tlq\tpool\t2\t1" + old + "None\tTrue\tReady\n");
+    answer("flavors", "a100\tgpu=a100,zone=b,\t" + old.strip() + "\nany\t\t" + old.strip() + "\n");
+
+    assertThat(run("list", "cq", "--active", "true,false", "-o", "wide"))
+        .containsPattern(
+            "^NAME +COHORT +PENDING WORKLOADS +ADMITTED WORKLOADS +ACTIVE +AGE +REASON"
+                + " +STOPPOLICY\n")
+        .containsPattern("\npool +all +2 +1 +true +6m4[0-9]s +Ready +None\n")
+        .containsPattern("\nbig +- +0 +0 +false +6m4[0-9]s +Stopped +Hold\n")
+        .containsPattern("\nnew +- +0 +0 +false +6m4[0-9]s +- +None\n");
+    assertThat(run("list", "clusterqueue", "--active=False"))
+        .contains("big ", "new ")
+        .doesNotContain("pool ");
+    assertThat(run("list", "clusterqueue", "--active=true", "--active=false")).contains("pool ");
+    assertThat(run("list", "clusterqueue", "--active=yes")).contains("yes").endsWith("exit 2");
+    assertThat(run("list", "lq", "--all-namespaces", "--active", "true"))
+        .containsPattern(
+            "^NAMESPACE +NAME +CLUSTERQUEUE +PENDING WORKLOADS +ADMITTED WORKLOADS +AGE +ACTIVE"
+                + " +REASON +STOPPOLICY\n")
+        .containsPattern("\nteam +lq +pool +2 +1 +6m4[0-9]s +true +Ready +None\n");
+    assertThat(run("list", "rf", "-l", "a=b"))
+        .containsPattern("^NAME +NODE LABELS +AGE\n")
+        .containsPattern("\na100 +gpu=a100,zone=b +6m4[0-9]s\n")
+        .containsPattern("\nany +- +6m4[0-9]s\n");
+    assertThat(asked().getLast()).startsWith("get resourceflavors.kueue.x-k8s.io -l a=b -o");
+  }
+
+  @Test
+  void listsAndOptionsArePassedOnToKubectl() throws Exception {
+    answer("queues", "localqueue.kueue.x-k8s.io/lq\n");
+
+    assertThat(run("--context", "lab", "list", "lq", "-n", "team", "-oname", "-s", "https://a:1"))
+        .isEqualTo("localqueue.kueue.x-k8s.io/lq\nexit 0");
+    assertThat(asked())
+        .containsExactly(
+            "--context=lab --server=https://a:1 get localqueues.kueue.x-k8s.io -n team -o name");
+    assertThat(run("list", "lq", "-n", "team", "-o", "json", "--active", "true"))
+        .contains("-o json takes no other choice")
+        .endsWith("exit 2");
+    assertThat(run("list", "lq", "--context")).contains("--context needs").endsWith("exit 2");
+    assertThat(run("list", "lq", "--verbose")).contains("--verbose").endsWith("exit 2");
+    assertThat(run("list", "lq", "-x")).contains("-x").endsWith("exit 2");
+    assertThat(run("list", "lq", "-A=maybe")).contains("maybe").endsWith("exit 2");
   }
 }
