@@ -21,6 +21,7 @@ import dev.sluice.jobs.policy.JobAction.StopReason;
 import dev.sluice.jobs.policy.JobAction.Warn;
 import dev.sluice.workload.record.CachedWorkload;
 import dev.sluice.workload.record.CachedWorkload.Condition;
+import dev.sluice.workload.status.Evictions;
 import dev.sluice.workload.status.StatusPatch;
 import java.time.Duration;
 import java.time.Instant;
@@ -407,12 +408,16 @@ public final class JobPolicy {
   }
 
   private List<JobAction> reclaim(CachedJob job, CachedWorkload workload) {
+    boolean stopped = job.state().suspended() && !remoteExecutionCheck.runs(job, workload);
+    return stopped || !workload.admitted() ? List.of() : reclaimed(job, workload);
+  }
+
+  private List<JobAction> reclaimed(CachedJob job, CachedWorkload workload) {
     Map<String, Integer> known = workload.status().reclaimablePods();
     boolean more =
         job.state().reclaimable().entrySet().stream()
             .anyMatch(pods -> pods.getValue() > known.getOrDefault(pods.getKey(), 0));
-    boolean stopped = job.state().suspended() && !remoteExecutionCheck.runs(job, workload);
-    if (!options.on(FeatureGate.RECLAIMABLE_PODS) || !more || stopped || !workload.admitted()) {
+    if (!options.on(FeatureGate.RECLAIMABLE_PODS) || !more) {
       return List.of();
     }
     ObjectNode status = WorkloadStatuses.reclaimable(workload, job.state().reclaimable());
@@ -421,7 +426,10 @@ public final class JobPolicy {
 
   /**
    * The second phase of an eviction: stops the job, and releases the quota when the pods of the job
-   * are gone.
+   * are gone. The order of docs/workload-semantics.md#reconciliation-of-jobs has {@code
+   * reclaimablePods} and {@code PodsReady} before the eviction. They are written here, too, but
+   * where they delay neither the stop nor the release, and a refused write of them can't prevent
+   * these: the next start needs no quota for pods that were done before the job had stopped.
    */
   private List<JobAction> evicted(ReconcileContext reconcileContext, CachedWorkload workload) {
     CachedJob job = reconcileContext.job();
@@ -430,10 +438,16 @@ public final class JobPolicy {
       return List.of(Stop.evicted(workload));
     }
     if (job.state().active()) {
-      return List.of();
+      return podsReady.decide(reconcileContext, workload);
     }
     if (workload.quotaReserved()) {
       return dropReservation(reconcileContext, workload, evicted);
+    }
+    // a copy in a worker cluster is made anew, with all pods
+    List<JobAction> done =
+        Evictions.lastCluster(workload).isPresent() ? List.of() : reclaimed(job, workload);
+    if (!done.isEmpty()) {
+      return done;
     }
     Optional<JobAction> retention = Retention.of(workload, options, reconcileContext.now());
     return retention.isPresent()

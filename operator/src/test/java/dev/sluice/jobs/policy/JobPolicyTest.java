@@ -834,6 +834,39 @@ class JobPolicyTest {
       assertThat(condition(status, "QuotaReserved")).isEqualTo("False Deactivated m");
     }
 
+    /** Workload lifecycle, section 8: reclaimablePods and PodsReady come before the eviction. */
+    @Test
+    void podsThatWereDoneBeforeItStoppedNeedNoQuotaNextTime() {
+      GivenJob running = job().running(1).status("succeeded", "2");
+      GivenJob stopped = job().status("succeeded", "2");
+      givenOnly(workloadOf(job()).admitted("spot").evicted("Preempted", ""));
+      only(Stop.class, decide(running));
+      assertThat(only(PatchStatus.class, decide(stopped)).status().has("reclaimablePods"))
+          .as("the quota goes back first")
+          .isFalse();
+      givenOnly(workloadOf(job()).evicted("Preempted", ""));
+      assertThat(only(PatchStatus.class, decide(stopped)).status())
+          .hasToString("{\"reclaimablePods\":[{\"name\":\"main\",\"count\":2}]}");
+      givenOnly(workloadOf(job()).evicted("Preempted", "").reclaimable(2));
+      assertThat(decide(stopped)).isEmpty();
+      givenOnly(
+          workloadOf(job())
+              .evicted("Preempted", "")
+              .condition("sluice.dev/EvictedFromCluster", "True", "SentBack", "worker"));
+      assertThat(decide(stopped)).as("in the next cluster it begins anew").isEmpty();
+    }
+
+    /** Workload lifecycle, section 8: reclaimablePods and PodsReady come before the eviction. */
+    @Test
+    void podsThatTerminateAreNotReady() {
+      rules = JobRulesOf.readiness(Optional.empty());
+      given(
+          workloadOf(job()).admitted("spot").podsReady("True", "Started").evicted("Preempted", ""));
+      ObjectNode status = only(PatchStatus.class, decide(job().status("active", "1"))).status();
+      assertThat(condition(status, "PodsReady")).startsWith("False WaitForRecovery ");
+      only(Stop.class, decide(job().running(2)));
+    }
+
     @Test
     void withoutQuotaNothingIsLeftToDo() {
       given(workloadOf(job()).evicted("Preempted", ""));
