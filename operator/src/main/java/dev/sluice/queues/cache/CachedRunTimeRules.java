@@ -3,6 +3,7 @@ package dev.sluice.queues.cache;
 import dev.sluice.api.queueing.QueueRunTime;
 import dev.sluice.api.queueing.QueueRunTime.Annotations;
 import dev.sluice.api.queueing.RunTimeAnnotations;
+import dev.sluice.kube.controller.ObservableItemStore;
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import java.time.Duration;
 import java.util.List;
@@ -17,24 +18,22 @@ import org.jspecify.annotations.Nullable;
 public final class CachedRunTimeRules {
 
   private final InformerCaches informerCaches;
-  private volatile Runnable listener = () -> {};
 
-  /** Creates a lookup in these caches, before they are filled. */
+  /** Creates a lookup in these caches. They don't know of it until it has a listener. */
   public CachedRunTimeRules(InformerCaches informerCaches) {
     this.informerCaches = informerCaches;
-    informerCaches.clusterQueues().observe(this::changed);
-    informerCaches.localQueues().observe(this::changed);
   }
 
-  /** Calls the listener when a queue says something else of run times. */
+  /** From now on calls the listener, too, when a queue says something else of run times. */
   public void onChange(Runnable told) {
-    listener = told;
-  }
-
-  private void changed(@Nullable HasMetadata before, @Nullable HasMetadata after) {
-    if (!said(before).equals(said(after))) {
-      listener.run();
-    }
+    ObservableItemStore.Observer<HasMetadata> observer =
+        (before, after) -> {
+          if (!said(before).equals(said(after))) {
+            told.run();
+          }
+        };
+    informerCaches.clusterQueues().observe(observer);
+    informerCaches.localQueues().observe(observer);
   }
 
   private static List<Optional<Duration>> said(@Nullable HasMetadata queue) {

@@ -1,6 +1,7 @@
 package dev.sluice.queues.cache;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.dataformat.yaml.YAMLMapper;
@@ -10,6 +11,7 @@ import dev.sluice.api.v1beta2.LocalQueue;
 import dev.sluice.checks.BuiltInCheckControllers;
 import dev.sluice.kube.controller.ObservableItemStore;
 import io.fabric8.kubernetes.api.model.HasMetadata;
+import java.lang.ref.WeakReference;
 import java.time.Duration;
 import java.util.Locale;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -52,6 +54,19 @@ class CachedRunTimeRulesTest {
     assertThat(told).hasValue(2);
     queues("", "");
     assertThat(told).hasValue(4);
+  }
+
+  /** A webhook makes one for each review. */
+  @Test
+  void theCachesKeepNoLookupThatNobodyListensTo() {
+    WeakReference<CachedRunTimeRules> forgotten =
+        new WeakReference<>(new CachedRunTimeRules(caches));
+    await()
+        .until(
+            () -> {
+              System.gc();
+              return forgotten.refersTo(null);
+            });
   }
 
   @ParameterizedTest
