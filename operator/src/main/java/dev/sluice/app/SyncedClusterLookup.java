@@ -4,6 +4,8 @@ import com.fasterxml.jackson.databind.JsonNode;
 import dev.sluice.api.queueing.AllowedSubjects;
 import dev.sluice.api.queueing.QueueRunTime;
 import dev.sluice.api.sluice.ReservationReader.ReservationSpec;
+import dev.sluice.core.model.BudgetSpec;
+import dev.sluice.core.model.LocalQueueId;
 import dev.sluice.jobs.kind.JobKind;
 import dev.sluice.queues.cache.ReservationTargets;
 import dev.sluice.webhooks.review.AdmissionRequest;
@@ -14,6 +16,7 @@ import java.time.Duration;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.SortedSet;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
@@ -95,6 +98,12 @@ final class SyncedClusterLookup implements ClusterLookup {
   @Override
   public Optional<ReservationTargets.Comparison> compared(ReservationSpec spec) {
     return isSynced() ? lookup.compared(spec) : Optional.empty();
+  }
+
+  /** Only a warning depends on it: nobody waits for that. */
+  @Override
+  public Optional<SortedSet<LocalQueueId>> queuesWithoutRunTime(BudgetSpec.Scope scope) {
+    return isSynced() ? lookup.queuesWithoutRunTime(scope) : Optional.empty();
   }
 
   private boolean isSynced() {

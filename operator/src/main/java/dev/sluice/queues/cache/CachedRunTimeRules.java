@@ -3,13 +3,24 @@ package dev.sluice.queues.cache;
 import dev.sluice.api.queueing.QueueRunTime;
 import dev.sluice.api.queueing.QueueRunTime.Annotations;
 import dev.sluice.api.queueing.RunTimeAnnotations;
+import dev.sluice.api.v1beta2.ClusterQueue;
+import dev.sluice.api.v1beta2.Cohort;
+import dev.sluice.api.v1beta2.LocalQueue;
+import dev.sluice.core.model.BudgetSpec;
+import dev.sluice.core.model.LocalQueueId;
 import dev.sluice.kube.controller.ObservableItemStore;
 import io.fabric8.kubernetes.api.model.HasMetadata;
+import io.fabric8.kubernetes.api.model.ObjectMeta;
 import java.time.Duration;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
+import java.util.SortedSet;
+import java.util.TreeSet;
 import java.util.function.BiFunction;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -67,6 +78,56 @@ public final class CachedRunTimeRules {
   /** The same without the queue's name. */
   public Optional<Duration> maxRunTime(String namespace, String localQueue) {
     return maxOf(namespace, localQueue).map(QueueRunTime::runTime);
+  }
+
+  /**
+   * The LocalQueues in the scope of a budget of which neither they nor their ClusterQueues say how
+   * long jobs run: no default, and no limit.
+   */
+  public SortedSet<LocalQueueId> unstated(BudgetSpec.Scope scope) {
+    return informerCaches.localQueues().all().stream()
+        .filter(queue -> isIn(scope, queue))
+        .map(HasMetadata::getMetadata)
+        .map(metadata -> new LocalQueueId(metadata.getNamespace(), metadata.getName()))
+        .filter(queue -> defaultOf(queue.namespace(), queue.name()).isEmpty())
+        .filter(queue -> maxOf(queue.namespace(), queue.name()).isEmpty())
+        .collect(Collectors.toCollection(TreeSet::new));
+  }
+
+  private boolean isIn(BudgetSpec.Scope scope, LocalQueue queue) {
+    ObjectMeta metadata = queue.getMetadata();
+    return switch (scope) {
+      case BudgetSpec.Scope.OfClusterQueue of -> CachedQueues.clusterQueue(queue).equals(of.name());
+      case BudgetSpec.Scope.OfCohort of -> isBelow(CachedQueues.clusterQueue(queue), of.name());
+      case BudgetSpec.Scope.OfLocalQueue of ->
+          of.id().equals(new LocalQueueId(metadata.getNamespace(), metadata.getName()));
+      case BudgetSpec.Scope.OfNamespaces of ->
+          informerCaches
+              .namespaces()
+              .find(metadata.getNamespace())
+              .map(found -> found.getMetadata().getLabels())
+              .filter(of.labels()::matches)
+              .isPresent();
+    };
+  }
+
+  private boolean isBelow(String clusterQueue, String cohort) {
+    Set<String> path = new HashSet<>();
+    Optional<String> above =
+        informerCaches
+            .clusterQueues()
+            .find(clusterQueue)
+            .map(ClusterQueue::getSpec)
+            .map(ClusterQueue.ClusterQueueSpec::cohortName);
+    while (above.isPresent() && path.add(above.get())) {
+      above =
+          informerCaches
+              .cohorts()
+              .find(above.get())
+              .map(Cohort::getSpec)
+              .map(Cohort.CohortSpec::parentName);
+    }
+    return path.contains(cohort);
   }
 
   private Optional<QueueRunTime> of(

@@ -11,6 +11,8 @@ import dev.sluice.api.queueing.QueueRunTime;
 import dev.sluice.api.sluice.ReservationReader.ReservationSpec;
 import dev.sluice.api.v1beta2.ClusterQueue;
 import dev.sluice.api.v1beta2.LocalQueue;
+import dev.sluice.core.model.BudgetSpec;
+import dev.sluice.core.model.LocalQueueId;
 import dev.sluice.jobs.kind.JobKind;
 import dev.sluice.queues.cache.CachedRunTimeRules;
 import dev.sluice.queues.cache.InformerCaches;
@@ -26,6 +28,7 @@ import java.util.Collection;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.SortedSet;
 import java.util.function.Predicate;
 import java.util.stream.Collectors;
 
@@ -124,6 +127,11 @@ public final class CachedClusterLookup implements ClusterLookup {
   @Override
   public Optional<ReservationTargets.Comparison> compared(ReservationSpec spec) {
     return Optional.of(new ReservationTargets(informerCaches, labels -> true).compare(spec));
+  }
+
+  @Override
+  public Optional<SortedSet<LocalQueueId>> queuesWithoutRunTime(BudgetSpec.Scope scope) {
+    return Optional.of(new CachedRunTimeRules(informerCaches).unstated(scope));
   }
 
   private static Optional<Set<String>> without(

@@ -11,10 +11,13 @@ import dev.sluice.api.queueing.CostAnnotations;
 import dev.sluice.api.queueing.FlavorPrices;
 import dev.sluice.api.queueing.NodeCapacityAnnotations;
 import dev.sluice.api.queueing.QueueAnnotations;
+import dev.sluice.api.queueing.RunTimeAnnotations;
 import dev.sluice.api.sluice.BudgetReader;
 import dev.sluice.api.sluice.JobKindReader;
 import dev.sluice.api.sluice.ReservationReader;
 import dev.sluice.api.sluice.SpecFault;
+import dev.sluice.core.model.BudgetSpec;
+import dev.sluice.core.model.LocalQueueId;
 import dev.sluice.webhooks.kinds.QueueUseProtection.Subject;
 import dev.sluice.webhooks.review.AdmissionFunction;
 import dev.sluice.webhooks.review.AdmissionRequest;
@@ -37,8 +40,11 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.Set;
+import java.util.SortedSet;
 import java.util.function.Function;
+import java.util.stream.Stream;
 
 /** Assigns the admission functions to paths. */
 public final class Webhooks {
@@ -124,7 +130,10 @@ public final class Webhooks {
             validateSpec(
                 request,
                 spec -> BudgetReader.read(nameOf(request), spec).faults(),
-                missingQueue(request, cluster)));
+                Stream.concat(
+                        missingQueue(request, cluster).stream(),
+                        unknownRunTimes(request, cluster).stream())
+                    .toList()));
     functions.put(
         "/validate-sluice-dev-v1alpha1-jobkind",
         request ->
@@ -180,7 +189,45 @@ public final class Webhooks {
                 .formatted(TextLimits.shown(queue, MAX_SHOWN)));
   }
 
-  /** The same of what a reservation or a window names. */
+  /**
+   * Jobs that said nothing of their run time wait from now on, although nothing is spent: who adds
+   * such a budget to a cluster that runs stops its queues.
+   */
+  private static Optional<String> unknownRunTimes(AdmissionRequest request, ClusterLookup cluster) {
+    Optional<BudgetSpec.Scope> scope = reserved(request.object());
+    if (request.isFinalizing()
+        || scope.isEmpty()
+        || (request.isUpdate() && scope.equals(reserved(request.oldObject())))) {
+      return Optional.empty();
+    }
+    Optional<SortedSet<LocalQueueId>> queues = cluster.queuesWithoutRunTime(scope.get());
+    if (queues.filter(SortedSet::isEmpty).isPresent()) {
+      return Optional.empty();
+    }
+    String where =
+        queues
+            .map(
+                found ->
+                    " in LocalQueue "
+                        + TextLimits.shown(found.first().toString(), MAX_SHOWN)
+                        + (found.size() > 1 ? " and %d more".formatted(found.size() - 1) : ""))
+            .orElse("");
+    return Optional.of(
+        "spec.charge: Reserved (the default) keeps every job of unknown run time%s from starting: set %s of the queue, or charge: AsUsed"
+            .formatted(where, RunTimeAnnotations.DEFAULT));
+  }
+
+  /**
+   * The scope in which a Budget holds what can't be shown to end inside; empty if it holds none.
+   */
+  private static Optional<BudgetSpec.Scope> reserved(JsonNode budget) {
+    return BudgetReader.read("", JsonFields.at(budget, "spec"))
+        .budget()
+        .filter(spec -> spec.holds() && spec.reserves())
+        .map(BudgetSpec::scope);
+  }
+
+  /** What a reservation or a window names, and may come later. */
   private static List<String> missingTargets(
       AdmissionRequest request, ReservationReader.Kind kind, ClusterLookup cluster) {
     if (request.isFinalizing()) {

@@ -5,12 +5,15 @@ import dev.sluice.api.json.JsonFields;
 import dev.sluice.api.queueing.AllowedSubjects;
 import dev.sluice.api.queueing.QueueRunTime;
 import dev.sluice.api.sluice.ReservationReader.ReservationSpec;
+import dev.sluice.core.model.BudgetSpec;
+import dev.sluice.core.model.LocalQueueId;
 import dev.sluice.jobs.kind.JobKind;
 import dev.sluice.queues.cache.ReservationTargets;
 import dev.sluice.webhooks.review.AdmissionRequest;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.SortedSet;
 
 /** Facts about the cluster that webhooks need. All answers come from caches, without I/O. */
 public interface ClusterLookup {
@@ -70,6 +73,14 @@ public interface ClusterLookup {
    * kept whole; empty if that isn't known.
    */
   default Optional<ReservationTargets.Comparison> compared(ReservationSpec spec) {
+    return Optional.empty();
+  }
+
+  /**
+   * The LocalQueues in the scope of a budget in which nothing says how long jobs run that don't say
+   * it themselves; empty if that isn't known.
+   */
+  default Optional<SortedSet<LocalQueueId>> queuesWithoutRunTime(BudgetSpec.Scope scope) {
     return Optional.empty();
   }
 

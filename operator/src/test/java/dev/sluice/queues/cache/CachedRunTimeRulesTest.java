@@ -7,12 +7,18 @@ import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.dataformat.yaml.YAMLMapper;
 import dev.sluice.api.queueing.QueueRunTime;
 import dev.sluice.api.v1beta2.ClusterQueue;
+import dev.sluice.api.v1beta2.Cohort;
 import dev.sluice.api.v1beta2.LocalQueue;
 import dev.sluice.checks.BuiltInCheckControllers;
+import dev.sluice.core.model.BudgetSpec.Scope;
+import dev.sluice.core.model.LabelSelector;
+import dev.sluice.core.model.LocalQueueId;
 import dev.sluice.kube.controller.ObservableItemStore;
 import io.fabric8.kubernetes.api.model.HasMetadata;
+import io.fabric8.kubernetes.api.model.Namespace;
 import java.lang.ref.WeakReference;
 import java.time.Duration;
+import java.util.List;
 import java.util.Locale;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
@@ -93,6 +99,52 @@ class CachedRunTimeRulesTest {
     queues("", "sluice.dev/default-run-time: 1h");
     assertThat(rules.defaultOf("team", "gpu"))
         .contains(new QueueRunTime(Duration.ofHours(1), "ClusterQueue cq"));
+  }
+
+  @Test
+  void queuesInTheScopeOfABudgetAreNamedThatSayNothing() throws JsonProcessingException {
+    queues("", "");
+    put(
+        caches.clusterQueues(),
+        ClusterQueue.class,
+        "{metadata: {name: cq}, spec: {cohortName: lower}}");
+    put(caches.cohorts(), Cohort.class, "{metadata: {name: lower}, spec: {parentName: upper}}");
+    put(caches.cohorts(), Cohort.class, "{metadata: {name: upper}, spec: {parentName: lower}}");
+    put(caches.namespaces(), Namespace.class, "{metadata: {name: team, labels: {tier: research}}}");
+    LocalQueueId gpu = new LocalQueueId("team", "gpu");
+    List<Scope> covers =
+        List.of(
+            new Scope.OfClusterQueue("cq"),
+            new Scope.OfCohort("lower"),
+            new Scope.OfCohort("upper"),
+            new Scope.OfLocalQueue(gpu),
+            new Scope.OfNamespaces(tier("research")));
+
+    assertThat(covers).allSatisfy(scope -> assertThat(rules.unstated(scope)).containsExactly(gpu));
+    assertThat(
+            List.of(
+                new Scope.OfClusterQueue("other"),
+                new Scope.OfCohort("other"),
+                new Scope.OfLocalQueue(new LocalQueueId("team", "other")),
+                new Scope.OfNamespaces(tier("other"))))
+        .allSatisfy(scope -> assertThat(rules.unstated(scope)).isEmpty());
+    for (String said : List.of("sluice.dev/default-run-time: 2h", "sluice.dev/max-run-time: 2h")) {
+      queues(said, "");
+      assertThat(covers).allSatisfy(scope -> assertThat(rules.unstated(scope)).isEmpty());
+      queues("", said);
+      assertThat(rules.unstated(new Scope.OfClusterQueue("cq"))).isEmpty();
+      put(
+          caches.clusterQueues(),
+          ClusterQueue.class,
+          "{metadata: {name: cq}, spec: {cohortName: lower}}");
+    }
+  }
+
+  private static LabelSelector tier(String value) {
+    return new LabelSelector.Requirements(
+        List.of(
+            new LabelSelector.LabelRequirement(
+                "tier", LabelSelector.LabelRequirement.Operator.IN, List.of(value))));
   }
 
   @Test
