@@ -79,18 +79,16 @@ final class BatchJobWebhook implements KindWebhook {
 
   @Override
   public AdmissionResult validate(AdmissionRequest request) {
-    FieldErrors start = new FieldErrors();
-    defaults.refuseStart(request, FIELD, start);
+    List<FieldError> errors = defaults.refusedStart(request, FIELD);
     if (request.isFinalizing()) {
-      return AdmissionResult.of(start.errors());
+      return AdmissionResult.of(errors);
     }
     boolean judgesMinimum = judgesMinimum(request);
-    List<FieldError> errors =
-        request.newErrors(object -> validateObject(object, request.namespace(), judgesMinimum));
+    errors.addAll(
+        request.newErrors(object -> validateObject(object, request.namespace(), judgesMinimum)));
     if (request.isUpdate()) {
       errors.addAll(validateUpdate(request));
     }
-    errors.addAll(start.errors());
     return AdmissionResult.of(errors, notices.of(request));
   }
 

@@ -71,14 +71,13 @@ final class SuspendFieldWebhook implements KindWebhook {
 
   @Override
   public AdmissionResult validate(AdmissionRequest request) {
-    FieldErrors start = new FieldErrors();
-    defaults.refuseStart(request, field, start);
+    List<FieldError> errors = defaults.refusedStart(request, field);
     if (request.isFinalizing() || isOfNoConcern(request)) {
-      return AdmissionResult.of(start.errors());
+      return AdmissionResult.of(errors);
     }
     boolean mayBeManaged = defaults.isInScope(request) && !defaults.isOwnerManaged(request);
-    List<FieldError> errors =
-        request.newErrors(object -> validateObject(object, request.namespace(), mayBeManaged));
+    errors.addAll(
+        request.newErrors(object -> validateObject(object, request.namespace(), mayBeManaged)));
     if (request.isUpdate() && kind.isManageable(request.object())) {
       FieldErrors fieldErrors = new FieldErrors();
       protectAnnotations(request, fieldErrors);
@@ -89,7 +88,6 @@ final class SuspendFieldWebhook implements KindWebhook {
           fieldErrors);
       errors.addAll(fieldErrors.errors());
     }
-    errors.addAll(start.errors());
     return AdmissionResult.of(errors, notices.of(request));
   }
 

@@ -13,9 +13,12 @@ import dev.sluice.jobs.kinds.BuiltInIntegrations;
 import dev.sluice.jobs.kinds.pod.SinglePod;
 import dev.sluice.jobs.policy.CachedJob;
 import dev.sluice.webhooks.review.AdmissionRequest;
+import dev.sluice.webhooks.review.FieldError;
 import dev.sluice.webhooks.review.FieldErrors;
 import dev.sluice.webhooks.review.FieldPath;
 import dev.sluice.webhooks.review.JsonPatch;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Optional;
 import java.util.function.Predicate;
 
@@ -94,10 +97,13 @@ public final class JobDefaults {
   }
 
   /**
-   * Refuses an update by which somebody starts a job that is being evicted: its quota is given back
-   * when its pods are gone, and who starts it again and again would keep that from others.
+   * The error of an update by which somebody starts a job that is being evicted: its quota is given
+   * back when its pods are gone, and who starts it again and again would keep that from others.
+   *
+   * @return a new list, which the caller may change; empty for any other request
    */
-  public void refuseStart(AdmissionRequest request, SuspendField field, FieldErrors errors) {
+  public List<FieldError> refusedStart(AdmissionRequest request, SuspendField field) {
+    FieldErrors errors = new FieldErrors();
     String[] suspend = field.suspend().toArray(String[]::new);
     if (request.isUpdate()
         && JsonFields.at(request.oldObject(), suspend).asBoolean()
@@ -109,6 +115,7 @@ public final class JobDefaults {
           FieldPath.of(suspend),
           "may not be false while the Workload of the job is evicted and its pods have to end");
     }
+    return new ArrayList<>(errors.errors());
   }
 
   /** Whether the jobs of the namespace are managed at all. */
