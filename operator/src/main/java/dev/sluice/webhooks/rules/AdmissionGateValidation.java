@@ -19,7 +19,11 @@ public final class AdmissionGateValidation {
 
   private AdmissionGateValidation() {}
 
-  /** Validates the annotation of an object that is created; one without it is valid. */
+  /**
+   * Validates the annotation of an object that is created or changed; one without it is valid. An
+   * empty annotation isn't: whoever takes the last name off removes it
+   * (docs/workload-lifecycle.md).
+   */
   public static void validateObject(Map<String, String> annotations, FieldErrors errors) {
     String value = annotations.get(KueueConstants.ADMISSION_GATED_BY);
     if (value == null) {
@@ -45,7 +49,10 @@ public final class AdmissionGateValidation {
     }
   }
 
-  /** Validates an update: gates may be removed after creation, but not added. */
+  /**
+   * Validates an update: gates may be removed after creation, but not added. Empty names are left
+   * to {@link #validateObject}.
+   */
   public static void validateUpdate(
       Map<String, String> before, Map<String, String> now, FieldErrors errors) {
     String value = now.get(KueueConstants.ADMISSION_GATED_BY);
@@ -58,8 +65,9 @@ public final class AdmissionGateValidation {
       return;
     }
     Set<String> added = new LinkedHashSet<>(TextLimits.items(value));
+    added.remove("");
     TextLimits.items(old).forEach(added::remove);
-    if (!value.isEmpty() && !added.isEmpty()) {
+    if (!added.isEmpty()) {
       errors.invalid(
           PATH, value, "names may only be removed, not added: " + String.join(", ", added));
     }

@@ -417,6 +417,13 @@ class WorkloadWebhookTest {
         .containsExactly(
             "metadata.annotations[kueue.x-k8s.io/admission-gated-by]: Invalid value:"
                 + " \"a.b/c,d.e/f\": names may only be removed, not added: a.b/c");
+    for (String empty : List.of("", "d.e/f,")) {
+      JsonNode emptied = edited(PENDING, set("/metadata/annotations", annotation.formatted(empty)));
+      assertThat(messages(rules::validate, update(one, emptied)))
+          .as("an empty name is refused once, as at creation")
+          .isEqualTo(messages(rules::validate, create(emptied)))
+          .hasSize(1);
+    }
   }
 
   @Test
