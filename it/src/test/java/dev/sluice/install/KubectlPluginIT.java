@@ -144,7 +144,15 @@ class KubectlPluginIT {
       // deleting without an answer deletes nothing
       assertThat(plugin.run("delete", "workload", first, "-n", namespace)).endsWith("exit 1");
       assertThat(plugin.run(list)).contains(first);
-      assertThat(plugin.run("delete", "workload", first, second, "-n", namespace, "-y"))
+      assertThat(plugin.run("stop", "lq", "main", "-n", namespace, "--dry-run", "server", "-oname"))
+          .isEqualTo("localqueue.kueue.x-k8s.io/main\nexit 0");
+      assertThat(plugin.run("delete", "workload", first, "-n", namespace, "--dry-run=server"))
+          .contains("(server dry run)")
+          .endsWith("exit 0");
+      assertThat(plugin.run("list", "pods", "--for", "job/first", "-n", namespace))
+          .endsWith("exit 0");
+      assertThat(plugin.run("delete", "workload", "--all", "-n", namespace, "-y"))
+          .contains(first, second)
           .endsWith("exit 0");
       await()
           .atMost(LIMIT)

@@ -17,6 +17,8 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /** What the script {@code kubectl-sluice} makes of the answers of a cluster, which are played. */
 class KubectlPluginTest {
@@ -36,6 +38,10 @@ class KubectlPluginTest {
         #!/bin/sh
         printf '%s\\n' "$*" >> "$ASKED"
         case "$*" in
+          "version --client") echo client ;;
+          *"get deployments.apps kueue-controller-manager -n kueue-system "*) echo image ;;
+          *"get rayjob/"*) printf cluster ;;
+          *"get pods "*) echo pods ;;
           *explanation*) cat "$ANSWERS/explanation" ;;
           *"/usage?"*) cat "$ANSWERS/usage" ;;
           *"get budgets.sluice.dev"*) cat "$ANSWERS/budget" ;;
@@ -396,8 +402,9 @@ class KubectlPluginTest {
                 + " {\"spec\":{\"stopPolicy\":\"Hold\"}}",
             "patch localqueues.kueue.x-k8s.io -n team lq --type=merge -p"
                 + " {\"spec\":{\"stopPolicy\":\"Hold\"}}",
-            "--dry-run=server patch clusterqueues.kueue.x-k8s.io pool --type=merge -p"
-                + " {\"spec\":{\"stopPolicy\":\"None\"}}");
+            "patch clusterqueues.kueue.x-k8s.io pool --type=merge -p"
+                + " {\"spec\":{\"stopPolicy\":\"None\"}} --dry-run=server");
+    assertThat(run("stop", "rf", "any")).contains("takes a workload").endsWith("exit 2");
   }
 
   @Test
@@ -437,6 +444,86 @@ class KubectlPluginTest {
         .contains(
             "delete workloads.kueue.x-k8s.io -n team w",
             "delete workloads.kueue.x-k8s.io -n team x y");
+  }
+
+  /** Visibility and command line of the contract, section 2. */
+  @Test
+  void dryRunsAndFormatsAreOfChangesAlone() throws Exception {
+    answer("version", "17 ");
+    answer("owners", "batch/v1 Job train uid-1\n");
+
+    assertThat(run("hold", "kwl", "w", "-n", "team", "--dry-run", "server", "-oname"))
+        .endsWith("exit 0");
+    assertThat(asked().getFirst()).doesNotContain("--dry-run").doesNotContain("-o name");
+    assertThat(asked().getLast()).endsWith("{\"active\":false}} --dry-run=server -o name");
+    assertThat(run("delete", "workload", "w", "-n", "team", "--dry-run=client"))
+        .as("nobody is asked")
+        .endsWith("exit 0");
+    assertThat(asked().stream().filter(line -> line.contains("--dry-run=client")))
+        .containsExactly("delete Job.v1.batch -n team train --dry-run=client");
+    assertThat(run("resume", "cq", "pool", "--dry-run=all")).contains("all").endsWith("exit 2");
+    assertThat(run("list", "cq", "--dry-run=server")).endsWith("exit 2");
+    assertThat(run("top", "-o", "json")).endsWith("exit 2");
+  }
+
+  /** Visibility and command line of the contract, section 2. */
+  @Test
+  void allAreDeletedAfterOneQuestion() throws Exception {
+    answer("workloads", "team w1\nother w2\n");
+    answer("owners", "batch/v1 Job train uid-1\n");
+
+    assertThat(run("delete", "workload", "--all", "-A"))
+        .contains("team w1\nother w2\n", "Delete all these Workloads, and their jobs? [y/N]")
+        .endsWith("exit 1");
+    assertThat(asked()).noneMatch(line -> line.startsWith("delete"));
+    assertThat(run("delete", "workload", "--all", "-A", "-y")).endsWith("exit 0");
+    assertThat(asked().stream().filter(line -> line.startsWith("delete")))
+        .containsExactly("delete Job.v1.batch -n team train", "delete Job.v1.batch -n other train");
+    answer("owners", "");
+    run("delete", "workload", "--all", "-n", "team", "--yes");
+    assertThat(asked()).contains("delete workloads.kueue.x-k8s.io -n team w1 --ignore-not-found");
+    answer("flavors", "- any\n");
+    assertThat(run("delete", "rf", "--all", "-y")).endsWith("exit 0");
+    assertThat(asked().getLast()).isEqualTo("delete resourceflavors.kueue.x-k8s.io --all");
+    assertThat(run("delete", "workload", "w", "--all")).contains("no name").endsWith("exit 2");
+    assertThat(run("delete", "workload", "w", "-A")).contains("--all").endsWith("exit 2");
+    Files.delete(directory.resolve("owners"));
+    long deletions = asked().stream().filter(line -> line.startsWith("delete")).count();
+    assertThat(run("delete", "workload", "w", "-n", "team", "-y")).endsWith("exit 1");
+    assertThat(asked().stream().filter(line -> line.startsWith("delete")))
+        .as("a Workload whose jobs aren't known is left")
+        .hasSize((int) deletions);
+  }
+
+  /** Visibility and command line of the contract, section 2: the selectors of each kind. */
+  @ParameterizedTest
+  @CsvSource({
+    "job/a, 'batch.kubernetes.io/job-name=a'",
+    "jobs.batch/a, 'batch.kubernetes.io/job-name=a'",
+    "JobSet/a, 'jobset.sigs.k8s.io/jobset-name=a'",
+    "trainjob/a, 'jobset.sigs.k8s.io/jobset-name=a'",
+    "pytorchjob.kubeflow.org/a, 'training.kubeflow.org/job-name=a,"
+        + "training.kubeflow.org/operator-name=pytorchjob-controller'",
+    "mpijob/a, 'training.kubeflow.org/job-name=a,"
+        + "training.kubeflow.org/operator-name=mpi-operator'",
+    "raycluster/a, 'ray.io/cluster=a'",
+    "rayjob/a, 'ray.io/cluster=cluster'",
+    "sparkapplication/a, 'sparkoperator.k8s.io/app-name=a'",
+    "pod/a, 'kueue.x-k8s.io/pod-group-name=a'"
+  })
+  void podsOfAJobAreListed(String job, String labels) throws Exception {
+    assertThat(run("list", "po", "--for", job, "-n", "team", "-l", "x=y"))
+        .isEqualTo("pods\nexit 0");
+    assertThat(asked().getLast()).isEqualTo("get pods -n team -l x=y," + labels);
+  }
+
+  @Test
+  void whatKubectlDoesIsLeftToIt() throws Exception {
+    assertThat(run("list", "pods", "--for", "cronjob/a")).contains("cronjob/a").endsWith("exit 2");
+    assertThat(run("list", "pods")).contains("TYPE/NAME").endsWith("exit 2");
+    assertThat(run("version")).isEqualTo("client\nimage\nexit 0");
+    run("describe", "workload", "w", "-v", "6");
+    assertThat(asked().getLast()).isEqualTo("describe workload w -v 6");
   }
 
   private static String ago(Duration duration) {
