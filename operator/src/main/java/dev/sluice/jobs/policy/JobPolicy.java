@@ -412,12 +412,18 @@ public final class JobPolicy {
     return stopped || !workload.admitted() ? List.of() : reclaimed(job, workload);
   }
 
+  /**
+   * The write of pods that are done. None for a Workload that a worker cluster has sent back: its
+   * next copy begins with all pods, and the job's status keeps the counts of the copies before.
+   */
   private List<JobAction> reclaimed(CachedJob job, CachedWorkload workload) {
     Map<String, Integer> known = workload.status().reclaimablePods();
     boolean more =
         job.state().reclaimable().entrySet().stream()
             .anyMatch(pods -> pods.getValue() > known.getOrDefault(pods.getKey(), 0));
-    if (!options.on(FeatureGate.RECLAIMABLE_PODS) || !more) {
+    if (!options.on(FeatureGate.RECLAIMABLE_PODS)
+        || !more
+        || Evictions.lastCluster(workload).isPresent()) {
       return List.of();
     }
     ObjectNode status = WorkloadStatuses.reclaimable(workload, job.state().reclaimable());
@@ -443,9 +449,7 @@ public final class JobPolicy {
     if (workload.quotaReserved()) {
       return dropReservation(reconcileContext, workload, evicted);
     }
-    // a copy in a worker cluster is made anew, with all pods
-    List<JobAction> done =
-        Evictions.lastCluster(workload).isPresent() ? List.of() : reclaimed(job, workload);
+    List<JobAction> done = reclaimed(job, workload);
     if (!done.isEmpty()) {
       return done;
     }

@@ -108,14 +108,23 @@ public final class StatusPatch {
 
   /**
    * Releases the quota: removes the admission, sets QuotaReserved=False for the given reason, and
-   * derives Admitted.
+   * derives Admitted. All pods of a Workload that was in a worker cluster need quota again, since
+   * its next copy begins with all of them.
    */
   public StatusPatch dropReservation(String reason, String message) {
     if (workload.status().admission().isPresent()) {
       status.putNull("admission");
     }
+    if (!workload.status().reclaimablePods().isEmpty() && wasElsewhere()) {
+      status.putArray("reclaimablePods");
+    }
     return condition("QuotaReserved", false, reason, message)
         .condition(ADMITTED, false, "NoReservation", "The workload has no reservation");
+  }
+
+  private boolean wasElsewhere() {
+    return !workload.status().remotePlacement().cluster().isEmpty()
+        || Evictions.lastCluster(workload).isPresent();
   }
 
   /**

@@ -856,6 +856,29 @@ class JobPolicyTest {
       assertThat(decide(stopped)).as("in the next cluster it begins anew").isEmpty();
     }
 
+    @Test
+    void aJobThatWasInAWorkerClusterNeedsQuotaForAllItsPodsAgain() {
+      givenOnly(workloadOf(job()).admitted("spot").reclaimable(2).evicted("Preempted", ""));
+      assertThat(only(PatchStatus.class, decide(job())).status().has("reclaimablePods")).isFalse();
+      givenOnly(
+          workloadOf(job())
+              .admitted("spot")
+              .reclaimable(2)
+              .evicted("Preempted", "")
+              .condition("sluice.dev/EvictedFromCluster", "True", "SentBack", "worker"));
+      ObjectNode status = only(PatchStatus.class, decide(job())).status();
+      assertThat(status.path("admission").isNull()).isTrue();
+      assertThat(status.path("reclaimablePods").isArray()).isTrue();
+      assertThat(status.path("reclaimablePods")).isEmpty();
+      givenOnly(
+          workloadOf(job())
+              .admitted("spot")
+              .condition("sluice.dev/EvictedFromCluster", "True", "SentBack", "worker"));
+      assertThat(decide(job().running(1).status("succeeded", "2")))
+          .as("the count may be that of the copy before")
+          .isEmpty();
+    }
+
     /** Workload lifecycle, section 8: reclaimablePods and PodsReady come before the eviction. */
     @Test
     void podsThatTerminateAreNotReady() {
