@@ -2,7 +2,6 @@ package dev.sluice.ledger;
 
 import dev.sluice.core.model.FlavorResource;
 import dev.sluice.core.model.WorkloadId;
-import dev.sluice.ledger.Attempt.Part;
 import dev.sluice.ledger.LedgerStore.OpenAttempt;
 import dev.sluice.workload.record.CachedWorkload;
 import dev.sluice.workload.record.WorkloadCache;
@@ -67,6 +66,9 @@ public final class Ledger implements WorkloadListener, AutoCloseable {
   /** What others of the replicas may have observed and not written when they ended. */
   private static final Duration MEMORY_OF_FOLLOWERS = Duration.ofMinutes(10);
 
+  /** How often what open attempts use is told. */
+  private static final Duration COUNT_PAUSE = Duration.ofMinutes(1);
+
   private static final Duration PRUNE = Duration.ofHours(1);
   private static final int CHUNK = 500;
   private static final int QUERIES_AT_A_TIME = 2;
@@ -112,6 +114,9 @@ public final class Ledger implements WorkloadListener, AutoCloseable {
   /** The errors that were told since something was written. */
   private final Set<String> told = new HashSet<>();
 
+  /** What is used while this process leads; null while it doesn't. */
+  private @Nullable UsageTally tally;
+
   private boolean caughtUp;
 
   /** Since when something waits that isn't written; by the clock of the machine's run. */
@@ -145,7 +150,7 @@ public final class Ledger implements WorkloadListener, AutoCloseable {
   /** Is told of what is written; called by one thread. */
   public interface Listener {
 
-    /** A part of an attempt that has ended; times are milliseconds, amounts the engine's. */
+    /** What was used since it was told last; times are milliseconds, amounts the engine's. */
     void used(String clusterQueue, String flavor, String resource, Use use);
 
     /** An observation was lost: the buffer is full or can't be written. */
@@ -161,9 +166,10 @@ public final class Ledger implements WorkloadListener, AutoCloseable {
   /**
    * How an amount was used, in amounts times milliseconds.
    *
-   * @param lost the part of {@code run} whose work was lost
+   * @param run the part of {@code reserved} in which pods were ready; {@code waited}: in which not
+   * @param lost what ran and whose work was lost, told when it was
    */
-  public record Use(double reserved, double run, double lost) {}
+  public record Use(double reserved, double run, double waited, double lost) {}
 
   /** A ledger that isn't started. */
   public Ledger(
@@ -178,6 +184,7 @@ public final class Ledger implements WorkloadListener, AutoCloseable {
     this.clock = clock;
     this.listener = listener;
     this.startedAt = clock.instant();
+    this.tally = new UsageTally(startedAt, listener);
     this.database = new LedgerDatabase(options);
     this.thread = Thread.ofVirtual().name("ledger").unstarted(this::run);
   }
@@ -261,6 +268,7 @@ public final class Ledger implements WorkloadListener, AutoCloseable {
       return write() ? Duration.ZERO : pause;
     }
     changedPrices.clear(); // the leader's are written
+    tally = null; // what is used is counted by the leader
     forget();
     return FOLLOWERS_PAUSE;
   }
@@ -273,7 +281,7 @@ public final class Ledger implements WorkloadListener, AutoCloseable {
       if (isDue()) {
         List<AttemptObservation> observations = buffer.next();
         if (!observations.isEmpty()) {
-          ledgerStore.add(observations).forEach(this::tell);
+          ledgerStore.add(observations).forEach(tally()::ended);
         }
         all = buffer.taken();
         if (all) {
@@ -287,6 +295,9 @@ public final class Ledger implements WorkloadListener, AutoCloseable {
       listener.waiting(buffer.waitingBytes());
       price(ledgerStore);
       prune(ledgerStore);
+      if (caughtUp) {
+        count(ledgerStore);
+      }
       pause = PAUSE;
       if (!told.isEmpty()) {
         told.clear();
@@ -503,27 +514,22 @@ public final class Ledger implements WorkloadListener, AutoCloseable {
     }
   }
 
-  private void tell(Attempt attempt) {
-    for (Part part : attempt.parts()) {
-      listener.used(
-          attempt.holder().clusterQueue(),
-          part.amount().flavor(),
-          part.amount().resource(),
-          use(attempt, part));
+  private UsageTally tally() {
+    UsageTally known = tally;
+    if (known == null) {
+      known = new UsageTally(clock.instant(), listener);
+      tally = known;
     }
+    return known;
   }
 
-  private static Use use(Attempt attempt, Part part) {
-    Instant to = part.to().orElse(part.from());
-    Optional<Instant> ready = attempt.times().readyAt();
-    double amount = part.amount().amount();
-    double run = ready.map(at -> amount * millis(part.from(), at, to)).orElse(0.0);
-    double lost = attempt.lostAt().map(at -> amount * millis(part.from(), at, to)).orElse(0.0);
-    return new Use(amount * millis(part.from(), part.from(), to), run, lost);
-  }
-
-  private static long millis(Instant from, Instant since, Instant to) {
-    return Math.max(0, Duration.between(since.isAfter(from) ? since : from, to).toMillis());
+  /** Tells what open attempts have used meanwhile. */
+  private void count(LedgerStore ledgerStore) throws SQLException {
+    UsageTally counted = tally();
+    Instant now = clock.instant();
+    if (!now.isBefore(counted.lookedAt().plus(COUNT_PAUSE))) {
+      counted.open(ledgerStore.openUse(counted.since(), now), now);
+    }
   }
 
   /**

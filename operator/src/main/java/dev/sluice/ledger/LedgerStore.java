@@ -574,6 +574,42 @@ final class LedgerStore implements AutoCloseable {
   }
 
   /**
+   * What open attempts have used between two times, in amounts times milliseconds; nothing of it is
+   * lost so far.
+   */
+  Map<UsageTally.Series, Ledger.Use> openUse(Instant since, Instant now) throws SQLException {
+    Map<UsageTally.Series, Ledger.Use> result = new HashMap<>();
+    try (PreparedStatement select =
+        connection.prepareStatement(
+            "SELECT cluster_queue, flavor, resource,"
+                + " SUM(amount * GREATEST(0, to_ms - from_ms)),"
+                + " SUM(amount * GREATEST(0, to_ms - GREATEST(from_ms, ready_ms)))"
+                + " FROM (SELECT a.cluster_queue, p.flavor, p.resource,"
+                + " CAST(p.amount AS NUMERIC(38)) AS amount,"
+                + " GREATEST(p.from_at, CAST(? AS BIGINT)) AS from_ms,"
+                + " LEAST(COALESCE(p.to_at, CAST(? AS BIGINT)), CAST(? AS BIGINT)) AS to_ms,"
+                + " COALESCE(a.ready_at, CAST(? AS BIGINT)) AS ready_ms"
+                + " FROM sluice_attempt a JOIN sluice_attempt_amount p ON p.attempt_id = a.id"
+                + " WHERE a.reach IS NULL) AS used GROUP BY cluster_queue, flavor, resource")) {
+      select.setLong(1, since.toEpochMilli());
+      for (int parameter = 2; parameter <= 4; parameter++) {
+        select.setLong(parameter, now.toEpochMilli());
+      }
+      try (ResultSet rows = select.executeQuery()) {
+        while (rows.next()) {
+          double reserved = rows.getDouble(4);
+          double run = rows.getDouble(5);
+          result.put(
+              new UsageTally.Series(rows.getString(1), rows.getString(2), rows.getString(3)),
+              new Ledger.Use(reserved, run, reserved - run, 0));
+        }
+      }
+    }
+    connection.commit();
+    return result;
+  }
+
+  /**
    * Those of some finished Workloads whose last attempt is known to have ended for good: not those
    * that were evicted last, because another attempt followed.
    */

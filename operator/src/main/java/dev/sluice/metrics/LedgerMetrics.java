@@ -23,8 +23,9 @@ public final class LedgerMetrics implements Ledger.Listener {
         Counter.builder()
             .name("sluice_resource_seconds_total")
             .help(
-                "Amounts of resources times seconds, of attempts of Workloads that ended: reserved,"
-                    + " of it run and waited, of what ran lost")
+                "Amounts of resources times seconds that Workloads used, minute by minute:"
+                    + " reserved, of it run and waited, and at the end of an attempt what of it is"
+                    + " lost")
             .labelNames("cluster_queue", "flavor", "resource", "state")
             .register(registry);
     dropped =
@@ -49,7 +50,7 @@ public final class LedgerMetrics implements Ledger.Listener {
     double units = resource.equals(Quantities.CPU) ? MILLIS * MILLIS : MILLIS;
     count(clusterQueue, flavor, resource, "reserved", use.reserved() / units);
     count(clusterQueue, flavor, resource, "run", use.run() / units);
-    count(clusterQueue, flavor, resource, "waited", (use.reserved() - use.run()) / units);
+    count(clusterQueue, flavor, resource, "waited", use.waited() / units);
     count(clusterQueue, flavor, resource, "lost", use.lost() / units);
   }
 

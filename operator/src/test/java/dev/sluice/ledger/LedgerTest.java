@@ -51,8 +51,8 @@ class LedgerTest {
   private final WorkloadParser parser = new WorkloadParser(Set.of("team"), false);
   private final WorkloadCache cache = new WorkloadCache();
   private final AtomicBoolean leading = new AtomicBoolean(true);
-  private final PrometheusRegistry registry = new PrometheusRegistry();
-  private final LedgerMetrics metrics = new LedgerMetrics(registry);
+  private PrometheusRegistry registry = new PrometheusRegistry();
+  private LedgerMetrics metrics = new LedgerMetrics(registry);
   private volatile Instant now = T0;
   private volatile Optional<Map<FlavorResource, BigDecimal>> prices = Optional.empty();
 
@@ -607,10 +607,54 @@ class LedgerTest {
     }
   }
 
+  /** Time axis, section 6: what runs counts while it runs, in the end as often as it was used. */
+  @Test
+  void whatIsUsedCountsMinuteByMinuteAndOnce() throws Exception {
+    CachedWorkload reserved = workload(2, "QuotaReserved=True@0");
+    CachedWorkload ready = workload(3, "QuotaReserved=True@0", "Admitted=True@30");
+    cache.seen(reserved);
+    try (Ledger ledger = started("a", embedded())) {
+      now = T0.plusSeconds(59);
+      awaitText(ledger, " red spot cpu reserved=118 run=0 lost=0;");
+      now = T0.plusSeconds(60);
+      awaitSeconds("waited", 120);
+      cache.seen(ready);
+      ledger.changed(reserved, ready); // said later than a minute's waiting was counted
+      awaitText(ledger, " red spot cpu reserved=120 run=60 lost=0;");
+      now = T0.plusSeconds(120);
+      awaitSeconds("run", 180);
+      assertThat(seconds("waited")).isEqualTo(120);
+      assertThat(seconds("reserved")).isEqualTo(240);
+    }
+    registry = new PrometheusRegistry();
+    metrics = new LedgerMetrics(registry);
+    now = T0.plusSeconds(130);
+    try (Ledger ledger = started("b", embedded())) {
+      now = T0.plusSeconds(190);
+      awaitSeconds("run", 120);
+      ledger.changed(
+          ready,
+          workload(4, "QuotaReserved=True@0", "Admitted=True@30", "Finished=True@150@Succeeded"));
+      CachedWorkload next = other(5, "QuotaReserved=True@190", "Admitted=True@190");
+      ledger.changed(other(4), next);
+      awaitText(ledger, "Succeeded red spot cpu reserved=300 run=240 lost=0;");
+      now = T0.plusSeconds(250);
+      // of the end 80 was told too much, which the other one has used by now
+      ledger.changed(
+          next,
+          other(6, "QuotaReserved=True@190", "Admitted=True@190", "Finished=True@250@Succeeded"));
+      awaitSeconds("run", 160);
+    }
+  }
+
+  private void awaitSeconds(String state, double expected) {
+    await(state).atMost(LIMIT).untilAsserted(() -> assertThat(seconds(state)).isEqualTo(expected));
+  }
+
   @Test
   void seriesOfQueuesThatAreGoneEnd() {
-    metrics.used("queue", "spot", "cpu", new Ledger.Use(2e6, 0, 0));
-    metrics.used("gone", "spot", "cpu", new Ledger.Use(3e6, 0, 0));
+    metrics.used("queue", "spot", "cpu", new Ledger.Use(2e6, 0, 0, 0));
+    metrics.used("gone", "spot", "cpu", new Ledger.Use(3e6, 0, 0, 0));
     metrics.forgetRemoved("queue"::equals);
     assertThat(seconds("reserved")).isEqualTo(2);
   }
