@@ -13,6 +13,7 @@ import dev.sluice.api.json.JsonMappers;
 import dev.sluice.api.queueing.FlavorPrices;
 import dev.sluice.api.queueing.QueueAnnotations;
 import dev.sluice.api.queueing.QuotaSchedule;
+import dev.sluice.api.sluice.BudgetReader;
 import dev.sluice.api.v1beta2.AdmissionCheck;
 import dev.sluice.api.v1beta2.ClusterQueue;
 import dev.sluice.api.v1beta2.Cohort;
@@ -60,8 +61,8 @@ final class DeclarationFile {
   private static final String REMOVED = "removed";
   private static final long LARGEST = 8L << 20;
   private static final String KINDS =
-      "ClusterQueue, Cohort, LocalQueue, ResourceFlavor, Topology, Node, WorkloadPriorityClass,"
-          + " List";
+      "ClusterQueue, Cohort, LocalQueue, ResourceFlavor, Topology, Node, Budget,"
+          + " WorkloadPriorityClass, List";
   private static final String PRIORITY_CLASS = "WorkloadPriorityClass";
 
   private static final ReferenceLookup LOOKUP =
@@ -282,6 +283,9 @@ final class DeclarationFile {
     if (kind.equals("Node")) {
       return removed ? new SchedulerEvent.NodeRemoved(name) : node(node);
     }
+    if (kind.equals("Budget")) {
+      return removed ? new SchedulerEvent.BudgetRemoved(name) : budget(node, name, what);
+    }
     ObjectNode hub = hub(node, what);
     return switch (kind) {
       case "ClusterQueue" ->
@@ -315,6 +319,20 @@ final class DeclarationFile {
           throw new IllegalArgumentException(
               "kind \"%s\" of %s is none of %s".formatted(kind, name, KINDS));
     };
+  }
+
+  /** A Budget; one that is there already goes on with what was spent of it. */
+  private static SchedulerEvent budget(ObjectNode node, String name, String what) {
+    String version = node.path("apiVersion").asText();
+    if (!version.equals(ApiVersions.SLUICE_GROUP + "/" + ApiVersions.SLUICE_VERSION)) {
+      throw new IllegalArgumentException(
+          "%s: apiVersion \"%s\" must be %s/%s"
+              .formatted(what, version, ApiVersions.SLUICE_GROUP, ApiVersions.SLUICE_VERSION));
+    }
+    BudgetReader.Reading read = BudgetReader.read(name, node.path("spec"));
+    return read.budget()
+        .map(budget -> new SchedulerEvent.BudgetChanged(budget, Optional.empty()))
+        .orElseThrow(() -> new IllegalArgumentException(what + ": " + read.faults().getFirst()));
   }
 
   private static ObjectNode hub(ObjectNode node, String what) throws IOException {
@@ -401,6 +419,8 @@ final class DeclarationFile {
       case SchedulerEvent.TopologyRemoved(var name) -> "Topology " + name + " removed";
       case SchedulerEvent.NodeChanged(var node) -> "Node " + node.name();
       case SchedulerEvent.NodeRemoved(var name) -> "Node " + name + " removed";
+      case SchedulerEvent.BudgetChanged(var budget, var _) -> "Budget " + budget.name();
+      case SchedulerEvent.BudgetRemoved(var name) -> "Budget " + name + " removed";
       default -> event.getClass().getSimpleName().toLowerCase(Locale.ROOT);
     };
   }

@@ -8,6 +8,7 @@ import dev.sluice.api.json.JsonMappers;
 import dev.sluice.api.queueing.QueueRunTime;
 import dev.sluice.api.queueing.QueueRunTime.Annotations;
 import dev.sluice.api.queueing.StartRules;
+import dev.sluice.api.sluice.BudgetReader;
 import dev.sluice.api.sluice.ReservationReader;
 import dev.sluice.api.sluice.ReservationReader.Kind;
 import dev.sluice.api.sluice.ReservationReader.ReservationSpec;
@@ -32,6 +33,7 @@ import dev.sluice.forecast.whatif.PlayInput;
 import dev.sluice.forecast.whatif.PlayInput.Happening;
 import dev.sluice.kube.client.ApiClient;
 import dev.sluice.queues.cache.CachedPreemptionRules;
+import dev.sluice.queues.status.BudgetStatus;
 import dev.sluice.workload.feed.VariantFamilies;
 import dev.sluice.workload.feed.WorkloadRules;
 import dev.sluice.workload.feed.WorkloadTranslator;
@@ -136,13 +138,17 @@ final class LivePresent {
         reserve(kind, object);
       }
     }
-    if (!listIfAllowed(client, "budgets").isEmpty()) {
-      remarks.add("Budgets are not counted: they hold nobody");
+    for (ObjectNode object : listIfAllowed(client, "budgets")) {
+      declareBudget(object);
     }
     workloads.addAll(list(client, PREFIX + "workloads"));
     recorder =
         new RunTimeRecorder(
-            RunTimeOptions.DEFAULT, this::clusterQueue, Runnable::run, () -> now, end -> {});
+            options.optionsMapper().runTimes(),
+            this::clusterQueue,
+            Runnable::run,
+            () -> now,
+            end -> {});
     new RunTimeStore(
             new ApiClient(client, ApiClient.Options.atATime(1)), options.namespace(), recorder)
         .load();
@@ -212,6 +218,23 @@ final class LivePresent {
     } catch (IOException | RuntimeException e) {
       remarks.add("left out: " + e.getMessage());
     }
+  }
+
+  /** A Budget, with what the operator wrote down last of what was spent. */
+  private void declareBudget(ObjectNode object) {
+    String name = object.at("/metadata/name").asText();
+    BudgetReader.Reading read = BudgetReader.read(name, object.path("spec"));
+    read.budget()
+        .ifPresent(
+            budget ->
+                declared
+                    .events()
+                    .add(
+                        new SchedulerEvent.BudgetChanged(
+                            budget, BudgetStatus.read(object.path("status")))));
+    read.faults().stream()
+        .findFirst()
+        .ifPresent(fault -> remarks.add("left out: Budget " + name + ": " + fault));
   }
 
   private void reserve(Kind kind, ObjectNode object) {
@@ -302,6 +325,9 @@ final class LivePresent {
                         && queue.rules().cheapest().isPresent());
     WorkloadCosts costs = new WorkloadCosts(() -> cheapest);
     costs.estimateBy(workload -> estimator.of(workload).estimate());
+    boolean budgets =
+        Stream.concat(declared.events().stream(), declaredOtherwise.events().stream())
+            .anyMatch(SchedulerEvent.BudgetChanged.class::isInstance);
     return new WorkloadTranslator(
         ResourceContext.NONE,
         options.optionsMapper().translation(),
@@ -316,7 +342,7 @@ final class LivePresent {
                     .map(PriorityClass::rules)
                     .or(() -> Optional.of(PreemptionRules.NONE)),
             workload -> Optional.empty(),
-            workload -> Optional.empty(),
+            workload -> budgets ? estimator.stated(workload) : Optional.empty(),
             costs,
             VariantFamilies.NONE));
   }

@@ -277,8 +277,15 @@ class WhatIfCommandTest {
   void whatIsNotUnderstoodIsRefusedWithTheReason() throws Exception {
     refused("kind: Job\napiVersion: batch/v1\nmetadata: {name: a}\n", "Job a: apiVersion");
     refused(
+        "kind: Quota\napiVersion: kueue.x-k8s.io/v1beta2\nmetadata: {name: a}\n",
+        "kind \"Quota\" of a is none of");
+    refused(
         "kind: Budget\napiVersion: kueue.x-k8s.io/v1beta2\nmetadata: {name: a}\n",
-        "kind \"Budget\" of a is none of");
+        "Budget a: apiVersion \"kueue.x-k8s.io/v1beta2\" must be sluice.dev/v1alpha1");
+    refused(
+        "kind: Budget\napiVersion: sluice.dev/v1alpha1\nmetadata: {name: a}\n"
+            + "spec: {scope: {cohort: all}}\n",
+        "Budget a: spec.limits");
     refused("kind: ClusterQueue\n", "has no metadata.name");
     refused("- a\n", "is no object");
     refused("{", "changed.yaml: ");
@@ -297,6 +304,40 @@ class WhatIfCommandTest {
     assertThat(run("what-if", "-f", file("none.yaml"), "--trace", file("jobs.swf"))).isEqualTo(3);
     assertThat(run(example("--load", "0"))).isEqualTo(2);
     assertThat(run(example("--format", "csv"))).isEqualTo(2);
+  }
+
+  /** Time axis, section 5: budgets may be changed, too. */
+  @Test
+  void whoHasSpentTheBudgetStartsNoMore() throws Exception {
+    String[] arguments = example("-o", "json");
+    arguments[2] = file("budget.yaml");
+    budget("1000", "");
+    assertThat(run(arguments)).as(err.toString()).isZero();
+    JsonNode large = JsonMappers.JSON.readTree(out.toString());
+    budget("0.5", "");
+    assertThat(run(arguments)).as(err.toString()).isZero();
+    JsonNode small = JsonMappers.JSON.readTree(out.toString());
+    budget("0.5", ", annotations: {sluice.dev/what-if: removed}");
+    assertThat(run(arguments)).as(err.toString()).isZero();
+    JsonNode removed = JsonMappers.JSON.readTree(out.toString());
+    assertThat(small.path("changes").toString()).isEqualTo("[\"Budget all\"]");
+    assertThat(removed.path("changes").toString()).isEqualTo("[\"Budget all removed\"]");
+    assertThat(large.path("after")).isEqualTo(large.path("before"));
+    assertThat(removed.path("after")).isEqualTo(removed.path("before"));
+    assertThat(started(small, "after")).isBetween(1, started(small, "before") - 1);
+  }
+
+  private void budget(String hours, String more) throws IOException {
+    Files.writeString(
+        directory.resolve("budget.yaml"),
+        "{apiVersion: sluice.dev/v1alpha1, kind: Budget, metadata: {name: all%s}, spec: {scope:"
+                .formatted(more)
+            + " {clusterQueue: research}, charge: AsUsed, period: Yearly,"
+            + " limits: [{resource: cpu, hours: %s}]}}".formatted(hours));
+  }
+
+  private static int started(JsonNode document, String play) {
+    return document.at("/" + play + "/waits/0/started").asInt();
   }
 
   private void refused(String yaml, String message) throws IOException {
