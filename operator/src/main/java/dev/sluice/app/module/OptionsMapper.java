@@ -171,7 +171,7 @@ public record OptionsMapper(Configuration configuration) {
   }
 
   /** What is learned of run times. */
-  RunTimeOptions runTimes() {
+  public RunTimeOptions runTimes() {
     return new RunTimeOptions(
         configuration.runTimes().minSamples(),
         configuration.runTimes().window(),

@@ -28,7 +28,6 @@ import dev.sluice.forecast.feed.RunTimeEstimator;
 import dev.sluice.forecast.feed.RunTimeRecorder;
 import dev.sluice.forecast.feed.RunTimeStore;
 import dev.sluice.forecast.feed.WorkloadRunTime;
-import dev.sluice.forecast.runtimes.RunTimeOptions;
 import dev.sluice.forecast.whatif.PlayInput;
 import dev.sluice.forecast.whatif.PlayInput.Happening;
 import dev.sluice.kube.client.ApiClient;

@@ -144,4 +144,27 @@ class LivePresentTest {
     assertThat(starts(present)).isOne();
     assertThat(present.remarks()).anyMatch(remark -> remark.startsWith("left out: Budget bad: "));
   }
+
+  private static String ended(int number) {
+    return WAITING.replace("name: waiting", "name: ended-" + number).replace("u1", "u" + number)
+        + """
+        status:
+          admission: {clusterQueue: all, podSetAssignments: []}
+          conditions:
+          - {type: QuotaReserved, status: 'True', lastTransitionTime: '2026-03-01T09:00:00Z'}
+          - {type: Admitted, status: 'True', lastTransitionTime: '2026-03-01T09:00:00Z'}
+          - {type: Finished, status: 'True', reason: Succeeded,
+             lastTransitionTime: '2026-03-01T09:05:00Z'}
+        """;
+  }
+
+  /** What has ended is enough to learn from only where the configuration says so. */
+  @Test
+  void runTimesAreLearnedAsConfigured() throws Exception {
+    assertThat(present("", WAITING, ended(2), ended(3)).runTimes().values())
+        .containsExactly(Duration.ofHours(1));
+    assertThat(
+            present("runTimes: {minSamples: 2}", WAITING, ended(2), ended(3)).runTimes().values())
+        .containsExactly(Duration.ofMinutes(5));
+  }
 }
