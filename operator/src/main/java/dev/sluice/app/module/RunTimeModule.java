@@ -46,8 +46,6 @@ public final class RunTimeModule implements OperatorModule {
 
   private static final Logger LOG = LoggerFactory.getLogger(RunTimeModule.class);
 
-  private static final Duration SAVES = Duration.ofMinutes(5);
-
   /** How long what was learned waits until it counts for those who wait, at least. */
   private static final Duration SHORTEST_REST = Duration.ofSeconds(10);
 
@@ -280,13 +278,15 @@ public final class RunTimeModule implements OperatorModule {
 
   private void saveLater() {
     context.schedule(
-        SAVES,
-        () -> {
-          if (leading) {
-            oneByOne.execute(this::save);
-            saveLater();
-          }
-        });
+        store.rest(),
+        () ->
+            oneByOne.execute(
+                () -> {
+                  if (leading) {
+                    save();
+                    saveLater();
+                  }
+                }));
   }
 
   private void save() {

@@ -9,6 +9,7 @@ import dev.sluice.kube.client.ApiRequest;
 import dev.sluice.kube.client.Futures;
 import dev.sluice.kube.client.ObjectPath;
 import java.io.IOException;
+import java.time.Duration;
 import java.util.Base64;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -30,11 +31,21 @@ public final class RunTimeStore {
 
   private static final String KEY = "run-times";
 
+  /**
+   * How many bytes are written in a second at most, on average: etcd keeps each version for some
+   * time.
+   */
+  private static final int BYTES_PER_SECOND = 1 << 10;
+
+  private static final Duration SHORTEST_REST = Duration.ofSeconds(30);
+  private static final Duration LONGEST_REST = Duration.ofMinutes(5);
+
   private final ApiClient client;
   private final ObjectPath path;
   private final RunTimeRecorder recorder;
   private long saved;
   private boolean refused;
+  private volatile Duration rest = SHORTEST_REST;
 
   /**
    * Nothing is read yet.
@@ -83,9 +94,9 @@ public final class RunTimeStore {
       return;
     }
     ObjectNode content = JsonNodeFactory.instance.objectNode();
-    content
-        .putObject("binaryData")
-        .put(KEY, Base64.getEncoder().encodeToString(recorder.saved().encode(MOST_BYTES)));
+    String text = Base64.getEncoder().encodeToString(recorder.saved().encode(MOST_BYTES));
+    content.putObject("binaryData").put(KEY, text);
+    rest = rest(text.length());
     ApiOutcome outcome = write(content);
     if (outcome instanceof ApiOutcome.Written) {
       saved = changes;
@@ -95,6 +106,20 @@ public final class RunTimeStore {
       refused = true;
       LOG.warn("ConfigMap {} written=false, run times are kept in memory: {}", NAME, outcome);
     }
+  }
+
+  /** How long to wait until the next call of {@link #save}: 30 s if little was written last. */
+  public Duration rest() {
+    return rest;
+  }
+
+  /** How long to wait after so many bytes were written. */
+  static Duration rest(int bytes) {
+    Duration rest = Duration.ofSeconds(bytes / BYTES_PER_SECOND);
+    if (rest.compareTo(SHORTEST_REST) < 0) {
+      return SHORTEST_REST;
+    }
+    return rest.compareTo(LONGEST_REST) < 0 ? rest : LONGEST_REST;
   }
 
   private ApiOutcome write(ObjectNode content) throws InterruptedException {

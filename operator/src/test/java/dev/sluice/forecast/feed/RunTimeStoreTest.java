@@ -60,6 +60,21 @@ class RunTimeStoreTest {
         new ApiClient(server.client(), ApiClient.Options.atATime(1)), "kueue-system", recorder);
   }
 
+  /** Time axis, section 2: what was learned survives a restart. */
+  @Test
+  void littleIsSavedSoonAndMuchSeldom() throws Exception {
+    RunTimeRecorder recorder = recorder();
+    RunTimeStore store = store(recorder);
+    record(recorder, "a");
+    server.then(200, "{}");
+    store.save();
+    assertThat(store.rest()).isEqualTo(Duration.ofSeconds(30));
+    store.save();
+    assertThat(server.asked()).as("nothing more was recorded").hasSize(1);
+    assertThat(RunTimeStore.rest(100 << 10)).isEqualTo(Duration.ofSeconds(100));
+    assertThat(RunTimeStore.rest(RunTimeStore.MOST_BYTES)).isEqualTo(Duration.ofMinutes(5));
+  }
+
   @Test
   void whatIsSavedIsReadByTheNextProcess() throws Exception {
     RunTimeRecorder recorder = recorder();
