@@ -57,6 +57,7 @@ public final class WorkloadMetrics {
   private final Counter preempted;
   private final Counter recomputed;
   private final Counter ruleUses;
+  private final Counter costRuleUses;
   private final Counter cohortAdmitted;
   private final Counter backfilled;
   private final Counter plannedStarts;
@@ -170,6 +171,13 @@ public final class WorkloadMetrics {
             metricFamilies.counter(
                 "sluice_preemption_rule_uses_total",
                 "Heads that a rule kept from preempting, or let preempt",
+                QUEUE,
+                "rule"));
+    costRuleUses =
+        ofQueue(
+            metricFamilies.counter(
+                "sluice_flavor_cost_rule_uses_total",
+                "Heads for whose flavors a rule of cost mattered",
                 QUEUE,
                 "rule"));
     backfilled =
@@ -318,6 +326,13 @@ public final class WorkloadMetrics {
   /** A rule kept a head of a ClusterQueue from preempting, or let it preempt. */
   public void ruleUsed(CycleStatistics.RuleUse use) {
     ruleUses.labelValues(values(QUEUE, role.get(), use.clusterQueue(), use.rule().text())).inc();
+  }
+
+  /** A rule of cost mattered for the flavors of a head of a ClusterQueue. */
+  public void costRuleUsed(CycleStatistics.CostRuleUse use) {
+    costRuleUses
+        .labelValues(values(QUEUE, role.get(), use.clusterQueue(), use.rule().text()))
+        .inc();
   }
 
   /** Something happened to a Workload of a queue with back-fill. */

@@ -71,6 +71,8 @@ class MetricsPageIT {
           "kueue_preemption_target_recomputations_total",
           // no queue has rules of preemption; RestartedPromisesIT
           "sluice_preemption_rule_uses_total",
+          // no flavor has a price; FlavorsByCostTest
+          "sluice_flavor_cost_rule_uses_total",
           // no queue has back-fill; BackfillIT
           "sluice_backfilled_workloads_total",
           "sluice_planned_starts_total",

@@ -334,6 +334,7 @@ public final class SchedulerModule implements OperatorModule {
       pendingGauges.preemptionSkips(statistics.preemptionSkips());
       statistics.recomputations().forEach(counts::recomputed);
       statistics.ruleUses().forEach(counts::ruleUsed);
+      statistics.costRuleUses().forEach(counts::costRuleUsed);
       statistics.backfill().forEach(counts::backfill);
       statistics.backfill().forEach(events::backfill);
     }

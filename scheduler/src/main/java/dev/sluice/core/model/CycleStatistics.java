@@ -12,23 +12,26 @@ import java.util.Map;
  * @param recomputations heads that were evaluated anew because heads before them preempt the same
  *     Workloads
  * @param ruleUses rules that kept heads from preempting, or let them preempt
+ * @param costRuleUses rules of cost that mattered for the flavors of heads
  * @param backfill what happened to Workloads of queues with back-fill
  */
 public record CycleStatistics(
     Map<String, Integer> preemptionSkips,
     List<Recomputation> recomputations,
     List<RuleUse> ruleUses,
+    List<CostRuleUse> costRuleUses,
     List<BackfillEvent> backfill) {
 
   /** A cycle in which nothing of that happened. */
   public static final CycleStatistics NONE =
-      new CycleStatistics(Map.of(), List.of(), List.of(), List.of());
+      new CycleStatistics(Map.of(), List.of(), List.of(), List.of(), List.of());
 
   /** Copies map and lists. */
   public CycleStatistics {
     preemptionSkips = Map.copyOf(preemptionSkips);
     recomputations = List.copyOf(recomputations);
     ruleUses = List.copyOf(ruleUses);
+    costRuleUses = List.copyOf(costRuleUses);
     backfill = List.copyOf(backfill);
   }
 
@@ -36,7 +39,7 @@ public record CycleStatistics(
   public CycleStatistics with(List<BackfillEvent> events) {
     return events.isEmpty()
         ? this
-        : new CycleStatistics(preemptionSkips, recomputations, ruleUses, events);
+        : new CycleStatistics(preemptionSkips, recomputations, ruleUses, costRuleUses, events);
   }
 
   /** A rule that mattered when a head of a ClusterQueue wanted to preempt. */
@@ -62,6 +65,30 @@ public record CycleStatistics(
     }
 
     /** The rule as annotations and metrics call it. */
+    public String text() {
+      return text;
+    }
+  }
+
+  /** A rule that mattered for the flavor of a head of a ClusterQueue. */
+  public record CostRuleUse(String clusterQueue, CostRule rule) {}
+
+  /** The rules of cost (docs/prices.md#flavors-by-cost). */
+  public enum CostRule {
+    /** A head got a flavor instead of one that is listed before it and costs more. */
+    CHEAPEST("cheapest"),
+    /** A head waits for a cheaper flavor though another one fits. */
+    MAX_DELAY_FOR_CHEAPER("max-delay-for-cheaper"),
+    /** A flavor costs more than the Workload may. */
+    MAX_PRICE("max-price");
+
+    private final String text;
+
+    CostRule(String text) {
+      this.text = text;
+    }
+
+    /** The rule as metrics call it. */
     public String text() {
       return text;
     }

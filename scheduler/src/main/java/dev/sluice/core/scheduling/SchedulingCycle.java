@@ -61,6 +61,7 @@ public final class SchedulingCycle {
   private final Map<String, Integer> preemptionSkips = new HashMap<>();
   private final List<CycleStatistics.Recomputation> recomputations = new ArrayList<>();
   private final List<CycleStatistics.RuleUse> ruleUses = new ArrayList<>();
+  private final List<CycleStatistics.CostRuleUse> costRuleUses = new ArrayList<>();
   private Admissions admissions = Admissions.NONE;
   private final Set<String> decidedFamilies = new HashSet<>();
   private boolean stopped;
@@ -392,7 +393,7 @@ public final class SchedulingCycle {
 
   /** What happened to heads that need preemption; to be called after {@link #process}. */
   public CycleStatistics statistics() {
-    return new CycleStatistics(preemptionSkips, recomputations, ruleUses, List.of());
+    return new CycleStatistics(preemptionSkips, recomputations, ruleUses, costRuleUses, List.of());
   }
 
   private CycleOutcome admitOrReserve(NominatedWorkload entry) {
@@ -489,7 +490,15 @@ public final class SchedulingCycle {
     if (places != null) {
       places.add();
     }
+    countCostRules(entry);
     return new CycleOutcome.Admitted(entry.item(), entry.queue(), entry.assignment());
+  }
+
+  private void countCostRules(NominatedWorkload entry) {
+    ClusterQueueCache queue = entry.queue();
+    FlavorCosts.rulesUsed(
+            entry.item().equivalenceClass().demand(queue), entry.assignment()::attempts)
+        .forEach(rule -> costRuleUses.add(new CycleStatistics.CostRuleUse(queue.name(), rule)));
   }
 
   private static CycleOutcome gated(NominatedWorkload entry) {
@@ -563,6 +572,7 @@ public final class SchedulingCycle {
       recordProgress(entry, entry.search().searchCycles() + 1);
       return new CycleOutcome.TryNextFlavor(entry.item(), queue);
     }
+    countCostRules(entry);
     Assignment minimum = entry.minimumAssignment();
     PreemptionObstacles obstacles = obstacles(entry.item(), queue, minimum);
     obstacles

@@ -26,6 +26,7 @@ import dev.sluice.core.model.WorkloadId;
 import java.math.BigDecimal;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -36,6 +37,7 @@ import org.junit.jupiter.api.Test;
 class FlavorsByCostTest {
 
   private final SchedulerFixture scheduler = new SchedulerFixture();
+  private final List<String> rulesUsed = new ArrayList<>();
 
   private void flavor(String name, String price) {
     flavor(name, price, "0", "1");
@@ -110,7 +112,11 @@ class FlavorsByCostTest {
 
   private void cycles() {
     while (scheduler.engine.cycle()) {
-      // until nothing is left to evaluate
+      scheduler
+          .engine
+          .statistics()
+          .costRuleUses()
+          .forEach(use -> rulesUsed.add(use.clusterQueue() + " " + use.rule().text()));
     }
   }
 
@@ -291,6 +297,22 @@ class FlavorsByCostTest {
     scheduler.passed(Duration.ofMinutes(50));
     scheduler.finish("runs");
     assertThat(flavorOf("waits")).isEqualTo("spot");
+  }
+
+  @Test
+  void eachRuleThatMatteredIsCounted() {
+    twoFlavors();
+    waiting(
+        Duration.ofHours(2), SchedulerFixture.quota("safe", 4), SchedulerFixture.quota("spot", 4));
+    bounded("runs", 4, Duration.ofHours(1), Optional.empty());
+    assertThat(rulesUsed).containsExactly("q cheapest");
+    bounded("waits", 4, Duration.ofHours(1), Optional.empty());
+    assertThat(rulesUsed).containsExactly("q cheapest", "q max-delay-for-cheaper");
+    bounded("hurries", 2, Duration.ofHours(1), Optional.of(Duration.ZERO));
+    assertThat(rulesUsed).as("spot is full, and safe is no choice of cost").hasSize(2);
+    submit("poor", 2, Optional.empty(), Optional.of("1"));
+    cycles();
+    assertThat(rulesUsed).containsExactly("q cheapest", "q max-delay-for-cheaper", "q max-price");
   }
 
   /** What was expected in the cheaper flavor goes to somebody else, so that the wait is over. */

@@ -1,7 +1,10 @@
 package dev.sluice.core.scheduling.flavor;
 
+import dev.sluice.core.model.AssignmentMode;
+import dev.sluice.core.model.CycleStatistics.CostRule;
 import dev.sluice.core.model.Flavor;
 import dev.sluice.core.model.Flavor.Pace;
+import dev.sluice.core.model.FlavorAttempt;
 import dev.sluice.core.model.FlavorAttempt.Cost;
 import dev.sluice.core.model.FlavorRejection;
 import dev.sluice.core.model.QueueRules.CostRules;
@@ -13,12 +16,15 @@ import java.math.RoundingMode;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.EnumSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.SequencedMap;
+import java.util.Set;
 import java.util.function.Function;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -169,6 +175,47 @@ public final class FlavorCosts {
       }
     }
     return affordable;
+  }
+
+  /**
+   * The rules of cost that mattered for an assignment; none where costs don't count.
+   *
+   * @param attempts of the assignment
+   */
+  public static Set<CostRule> rulesUsed(
+      ResourceDemand demand, Supplier<List<FlavorAttempt>> attempts) {
+    if (!count(demand)) {
+      return Set.of();
+    }
+    Set<CostRule> used = EnumSet.noneOf(CostRule.class);
+    List<FlavorAttempt> tried = attempts.get();
+    for (FlavorAttempt attempt : tried) {
+      for (FlavorRejection rejection : attempt.flavorRejections()) {
+        switch (rejection) {
+          case FlavorRejection.DearerThanMax any -> used.add(CostRule.MAX_PRICE);
+          case FlavorRejection.WaitsForCheaper any -> used.add(CostRule.MAX_DELAY_FOR_CHEAPER);
+          case FlavorRejection.CheaperFits any when isPassedOver(demand.queue(), attempt, tried) ->
+              used.add(CostRule.CHEAPEST);
+          default -> {}
+        }
+      }
+    }
+    return used;
+  }
+
+  /** Whether a flavor is listed before one that the same pods get. */
+  private static boolean isPassedOver(
+      ClusterQueueCache queue, FlavorAttempt dearer, List<FlavorAttempt> tried) {
+    for (ClusterQueueCache.Group group : queue.groups()) {
+      int place = group.flavors().indexOf(dearer.flavor());
+      if (place >= 0) {
+        return tried.stream()
+            .filter(attempt -> attempt.podSet().equals(dearer.podSet()))
+            .filter(attempt -> attempt.mode() == AssignmentMode.FIT)
+            .anyMatch(attempt -> group.flavors().indexOf(attempt.flavor()) > place);
+      }
+    }
+    return false;
   }
 
   /** Ranks the flavors of a group for a bundle. */
