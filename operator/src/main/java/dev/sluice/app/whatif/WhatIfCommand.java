@@ -100,8 +100,8 @@ public final class WhatIfCommand implements Callable<Integer> {
       names = "--cluster",
       paramLabel = "FILE",
       description =
-          "What the trace runs on before the change, YAML or JSON; else one queue of the trace's"
-              + " size.")
+          "What the trace runs on before the change, YAML or JSON, or the nodes' file (.csv) of a"
+              + " trace of format alibaba: one queue of their size; else one of the trace's size.")
   private @Nullable Path cluster;
 
   @Option(
@@ -316,6 +316,12 @@ public final class WhatIfCommand implements Callable<Integer> {
     DeclarationFile.Declared queues = new DeclarationFile.Declared();
     if (cluster == null) {
       queues.events().addAll(TracePast.oneQueue(read.jobs()));
+    } else if (traceFormat == TraceFormat.ALIBABA && cluster.toString().contains(".csv")) {
+      try (InputStream in = Files.newInputStream(cluster)) {
+        queues.events().addAll(TracePast.oneQueue(Trace.alibabaNodes(in)));
+      } catch (IllegalArgumentException e) {
+        throw new IllegalArgumentException(cluster + ": " + e.getMessage(), e);
+      }
     } else {
       queues = DeclarationFile.read(cluster);
     }

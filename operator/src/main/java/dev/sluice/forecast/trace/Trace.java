@@ -11,6 +11,8 @@ import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
+import java.util.SortedMap;
+import java.util.TreeMap;
 import java.util.zip.GZIPInputStream;
 
 /**
@@ -45,6 +47,26 @@ public record Trace(List<TraceJob> jobs, long skipped, long malformed, List<Stri
    * @throws IOException if the stream fails, or has more jobs than can be played
    */
   public static Trace read(InputStream from, TraceFormat format) throws IOException {
+    return read(from, format.lines());
+  }
+
+  /**
+   * What the nodes of the nodes' file of Alibaba's traces have altogether, by resource (thousandths
+   * for cpu, bytes for memory).
+   *
+   * @throws IOException if the stream fails
+   * @throws IllegalArgumentException if a line isn't one of a node; the message says which and why
+   */
+  public static SortedMap<String, Long> alibabaNodes(InputStream from) throws IOException {
+    SortedMap<String, Long> sum = new TreeMap<>();
+    Trace read = read(from, TraceFormat.alibabaNodes(sum));
+    if (!read.errors().isEmpty()) {
+      throw new IllegalArgumentException(read.errors().getFirst());
+    }
+    return sum;
+  }
+
+  private static Trace read(InputStream from, TraceFormat.Lines lines) throws IOException {
     PushbackInputStream stream = new PushbackInputStream(new BufferedInputStream(from), 2);
     byte[] magic = stream.readNBytes(2);
     stream.unread(magic);
@@ -53,7 +75,7 @@ public record Trace(List<TraceJob> jobs, long skipped, long malformed, List<Stri
         new BufferedReader(
             new InputStreamReader(
                 compressed ? new GZIPInputStream(stream) : stream, StandardCharsets.UTF_8))) {
-      return read(reader, format.lines());
+      return read(reader, lines);
     }
   }
 

@@ -1,5 +1,6 @@
 package dev.sluice.forecast.trace;
 
+import dev.sluice.core.model.ResourceAmounts;
 import dev.sluice.forecast.runtimes.FinishedRun.End;
 import dev.sluice.forecast.trace.TraceJob.JobOwner;
 import java.io.Serial;
@@ -49,6 +50,11 @@ public enum TraceFormat {
   private static final String CPU = "cpu";
   private static final String MEMORY = "memory";
   private static final String GPU = "nvidia.com/gpu";
+
+  /** Thousandths of GPUs, as the traces of Alibaba call them in manifests. */
+  private static final String GPU_MILLI = "alibabacloud.com/gpu-milli";
+
+  private static final List<String> NODE_COLUMNS = List.of("sn", "cpu_milli", "memory_mib", "gpu");
 
   /** No time of a trace is later, or before 1970: it would overflow what is computed with it. */
   private static final long LAST_SECOND = 32_503_680_000L;
@@ -222,7 +228,7 @@ public enum TraceFormat {
         amounts(
             MEMORY,
             amount("memory_mib", row.text("memory_mib")).multiply(BigDecimal.valueOf(1 << 20))));
-    amounts.putAll(amounts(GPU, amount("num_gpu", row.text("num_gpu"))));
+    amounts.putAll(gpus(row));
     if (deleted.isBefore(started) || started.isBefore(created) || amounts.isEmpty()) {
       return new Line.Skipped();
     }
@@ -236,6 +242,38 @@ public enum TraceFormat {
             Optional.empty(),
             row.text("pod_phase").equals("Failed") ? End.FAILED : End.SUCCEEDED,
             new JobOwner("", "", "", row.text("qos"))));
+  }
+
+  /** GPUs, in thousandths where the trace says how much of each a pod has. */
+  private static SortedMap<String, Long> gpus(Row row) throws MalformedLineException {
+    BigDecimal gpus = amount("num_gpu", row.text("num_gpu"));
+    if (!row.fields().containsKey("gpu_milli")) {
+      return amounts(GPU, gpus);
+    }
+    String share = row.text("gpu_milli");
+    return amounts(
+        GPU_MILLI,
+        share.isEmpty() ? gpus.movePointRight(3) : gpus.multiply(amount("gpu_milli", share)));
+  }
+
+  /**
+   * A reader of the nodes' file of Alibaba's traces.
+   *
+   * @param sum gets what all nodes have, by resource; GPUs also in thousandths
+   */
+  static Lines alibabaNodes(Map<String, Long> sum) {
+    return new TableLines(
+        NODE_COLUMNS,
+        row -> {
+          BigDecimal gpus = amount("gpu", row.text("gpu"));
+          BigDecimal memory = amount("memory_mib", row.text("memory_mib"));
+          SortedMap<String, Long> node = amounts(CPU, amount("cpu_milli", row.text("cpu_milli")));
+          node.putAll(amounts(MEMORY, memory.multiply(BigDecimal.valueOf(1 << 20))));
+          node.putAll(amounts(GPU, gpus));
+          node.putAll(amounts(GPU_MILLI, gpus.movePointRight(3)));
+          node.forEach((resource, amount) -> sum.merge(resource, amount, ResourceAmounts::add));
+          return new Line.Comment();
+        });
   }
 
   private static Optional<Duration> optional(long seconds) {

@@ -306,6 +306,44 @@ class WhatIfCommandTest {
     assertThat(run(example("--format", "csv"))).isEqualTo(2);
   }
 
+  /** Two pods of a half GPU each run together on the one that there is, and a third one waits. */
+  @Test
+  void aTraceOfAlibabaRunsOnItsNodes() throws Exception {
+    String header =
+        "name,cpu_milli,memory_mib,num_gpu,gpu_milli,qos,pod_phase,creation_time,deletion_time,"
+            + "scheduled_time\n";
+    StringBuilder trace = new StringBuilder(header);
+    for (int i = 0; i < 3; i++) {
+      trace.append("p%d,1000,1024,1,500,LS,Succeeded,100,400,100\n".formatted(i));
+    }
+    Files.writeString(directory.resolve("pods.csv"), trace);
+    Files.writeString(
+        directory.resolve("nodes.csv"), "sn,cpu_milli,memory_mib,gpu,model\nn1,8000,8192,1,T4\n");
+    Files.writeString(directory.resolve("nothing.yaml"), "");
+    String[] arguments = {
+      "what-if",
+      "-f",
+      file("nothing.yaml"),
+      "--trace",
+      file("pods.csv"),
+      "--format",
+      "alibaba",
+      "--cluster",
+      file("nodes.csv"),
+      "-o",
+      "json"
+    };
+    assertThat(run(arguments)).as(err.toString()).isZero();
+    JsonNode waits = JsonMappers.JSON.readTree(out.toString()).at("/before/waits/0");
+    assertThat(waits.path("started").asInt()).isEqualTo(3);
+    assertThat(waits.path("maxSeconds").asDouble()).isEqualTo(300);
+
+    Files.writeString(directory.resolve("nodes.csv"), "sn,model\n");
+    assertThat(run(arguments)).isEqualTo(1);
+    assertThat(err.toString())
+        .contains("nodes.csv: line 1: the header lacks cpu_milli, memory_mib, gpu");
+  }
+
   /** Time axis, section 5: budgets may be changed, too. */
   @Test
   void whoHasSpentTheBudgetStartsNoMore() throws Exception {

@@ -1,6 +1,7 @@
 package dev.sluice.forecast.trace;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.sluice.forecast.runtimes.FinishedRun.End;
 import java.io.ByteArrayInputStream;
@@ -9,8 +10,10 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.HashMap;
 import java.util.Map;
 import java.util.Random;
+import java.util.Set;
 import java.util.zip.GZIPOutputStream;
 import org.junit.jupiter.api.Test;
 
@@ -89,8 +92,55 @@ class TraceTest {
     assertThat(job.lasted()).isEqualTo(Duration.ofSeconds(270));
     assertThat(job.waited()).contains(Duration.ofSeconds(30));
     assertThat(job.amounts())
-        .isEqualTo(Map.of("cpu", 8_000L, "memory", 1L << 30, "nvidia.com/gpu", 1L));
+        .isEqualTo(Map.of("cpu", 8_000L, "memory", 1L << 30, "alibabacloud.com/gpu-milli", 1_000L));
     assertThat(job.end()).isEqualTo(End.FAILED);
+  }
+
+  /** Time axis, section 5. */
+  @Test
+  void podsOfAlibabaShareGpus() throws IOException {
+    assertThat(gpus(ALIBABA.replace("1024,1,1000", "1024,1,460")))
+        .isEqualTo(Map.of("alibabacloud.com/gpu-milli", 460L));
+    assertThat(gpus(ALIBABA.replace("1024,1,1000", "1024,2,1000")))
+        .isEqualTo(Map.of("alibabacloud.com/gpu-milli", 2_000L));
+    assertThat(gpus(ALIBABA.replace("1024,1,1000", "1024,2,")))
+        .isEqualTo(Map.of("alibabacloud.com/gpu-milli", 2_000L));
+    assertThat(gpus(ALIBABA.replace("gpu_milli", "other"))).isEqualTo(Map.of("nvidia.com/gpu", 1L));
+    assertThat(read(ALIBABA.replace("1024,1,1000", "1024,1,x"), TraceFormat.ALIBABA).errors())
+        .first()
+        .asString()
+        .contains("line 2: gpu_milli: \"x\"");
+  }
+
+  private static Map<String, Long> gpus(String text) throws IOException {
+    Map<String, Long> amounts =
+        new HashMap<>(read(text, TraceFormat.ALIBABA).jobs().getFirst().amounts());
+    amounts.keySet().removeAll(Set.of("cpu", "memory"));
+    return amounts;
+  }
+
+  @Test
+  void nodesOfAlibabaAreSummedUp() throws IOException {
+    assertThat(nodes("sn,cpu_milli,memory_mib,gpu,model\na,64000,1024,2,P100\nb,96000,1024,0,\n"))
+        .isEqualTo(
+            Map.of(
+                "cpu",
+                160_000L,
+                "memory",
+                2L << 30,
+                "nvidia.com/gpu",
+                2L,
+                "alibabacloud.com/gpu-milli",
+                2_000L));
+    assertThatThrownBy(() -> nodes("sn,cpu_milli,gpu\n"))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessage("line 1: the header lacks memory_mib");
+    assertThatThrownBy(() -> nodes("sn,cpu_milli,memory_mib,gpu\na,many,1,1\n"))
+        .hasMessageContaining("line 2: cpu_milli: \"many\"");
+  }
+
+  private static Map<String, Long> nodes(String text) throws IOException {
+    return Trace.alibabaNodes(new ByteArrayInputStream(text.getBytes(StandardCharsets.UTF_8)));
   }
 
   @Test
