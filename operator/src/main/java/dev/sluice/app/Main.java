@@ -11,6 +11,7 @@ import dev.sluice.journal.JournalCommand;
 import dev.sluice.journal.ReplayCommand;
 import dev.sluice.kube.client.KubeconfigOption;
 import dev.sluice.metrics.BuildInfo;
+import dev.sluice.visibility.explain.BudgetCommand;
 import dev.sluice.visibility.explain.ExplainCommand;
 import dev.sluice.visibility.explain.SimulateCommand;
 import dev.sluice.visibility.explain.UsageCommand;
@@ -56,6 +57,7 @@ import picocli.CommandLine.UnmatchedArgumentException;
       ExplainCommand.class,
       SimulateCommand.class,
       UsageCommand.class,
+      BudgetCommand.class,
       JournalCommand.class,
       ReplayCommand.class,
       WhatIfCommand.class,
