@@ -43,13 +43,13 @@ public final class PodsReady {
   }
 
   /** Whether a condition says that the pods are ready for the first time since admission. */
-  public static boolean isStarted(Condition ready) {
-    return ready.status().equals("True") && ready.reason().equals(STARTED);
+  public static boolean isStarted(Condition condition) {
+    return condition.status().equals("True") && condition.reason().equals(STARTED);
   }
 
   /** Whether a condition says that the pods have not been ready since admission. */
-  public static boolean isStarting(Condition ready) {
-    return ready.status().equals("False") && ready.reason().equals(WAIT_FOR_START);
+  public static boolean isStarting(Condition condition) {
+    return condition.status().equals("False") && condition.reason().equals(WAIT_FOR_START);
   }
 
   /** The condition of a Workload that is just admitted, or not admitted. */

@@ -205,12 +205,12 @@ public final class FlavorCosts {
 
   /** Whether a flavor is listed before one that the same pods get. */
   private static boolean isPassedOver(
-      ClusterQueueCache queue, FlavorAttempt dearer, List<FlavorAttempt> tried) {
+      ClusterQueueCache queue, FlavorAttempt dearerAttempt, List<FlavorAttempt> tried) {
     for (ClusterQueueCache.Group group : queue.groups()) {
-      int place = group.flavors().indexOf(dearer.flavor());
+      int place = group.flavors().indexOf(dearerAttempt.flavor());
       if (place >= 0) {
         return tried.stream()
-            .filter(attempt -> attempt.podSet().equals(dearer.podSet()))
+            .filter(attempt -> attempt.podSet().equals(dearerAttempt.podSet()))
             .filter(attempt -> attempt.mode() == AssignmentMode.FIT)
             .anyMatch(attempt -> group.flavors().indexOf(attempt.flavor()) > place);
       }
