@@ -10,12 +10,19 @@ import dev.sluice.core.model.Decision;
 import dev.sluice.core.model.Explanation;
 import dev.sluice.core.model.Flavor;
 import dev.sluice.core.model.Flavor.Pace;
+import dev.sluice.core.model.FlavorAttempt;
 import dev.sluice.core.model.FlavorAttempt.Cost;
+import dev.sluice.core.model.FlavorRejection;
 import dev.sluice.core.model.LocalQueueSpec;
 import dev.sluice.core.model.PendingReason;
 import dev.sluice.core.model.PendingWorkload;
 import dev.sluice.core.model.PlacementDecision;
 import dev.sluice.core.model.PodSetAssignment;
+import dev.sluice.core.model.PodSetRequest;
+import dev.sluice.core.model.PreemptionProtection;
+import dev.sluice.core.model.ReservingWorkload;
+import dev.sluice.core.model.ResourceAmounts;
+import dev.sluice.core.model.ResourceGroup;
 import dev.sluice.core.model.SchedulerEvent;
 import dev.sluice.core.model.WorkloadId;
 import dev.sluice.core.scheduling.flavor.FlavorCosts;
@@ -97,7 +104,6 @@ public final class Simulation {
   private long version = FIRST_VERSION;
   private Optional<Decision.Admit> admission = Optional.empty();
   private List<Decision.Target> targets = List.of();
-  private List<BudgetAccount.OfBudget> budgets = List.of();
 
   private Simulation(
       EngineState wholeState,
@@ -162,8 +168,10 @@ public final class Simulation {
     PendingReport arrived = report(scheduler);
     boolean isDecided = decide(scheduler);
     if (admission.isPresent()) {
-      budgets = charged(scheduler);
-      return Optional.of(result(Feasibility.NOW, arrived, Optional.empty()));
+      Bill bill =
+          new Bill(
+              admission.flatMap(admit -> cost(admit.podSets())), charged(scheduler), List.of());
+      return Optional.of(result(Feasibility.NOW, arrived, Optional.empty(), bill));
     }
     PendingReport now = report(scheduler);
     if (!isDecided && now.explanation().isEmpty()) {
@@ -183,18 +191,178 @@ public final class Simulation {
               Feasibility.AFTER_PREEMPTION,
               pendingReport,
               start(copy().export(), knowledge, options)
-                  .filter(estimate -> estimate.range().isPresent())));
+                  .filter(estimate -> estimate.range().isPresent()),
+              billWithoutTargets(scheduler)));
     }
     if (now.explanation().map(Explanation::reason).filter(this::lasts).isPresent()) {
-      return Optional.of(result(Feasibility.NEVER, pendingReport, Optional.empty()));
+      return Optional.of(result(Feasibility.NEVER, pendingReport, Optional.empty(), Bill.NONE));
     }
     EngineState before = copy().export();
     if (!mayOvertake() && isNever(before)) {
-      return Optional.of(result(Feasibility.NEVER, pendingReport, Optional.empty()));
+      return Optional.of(result(Feasibility.NEVER, pendingReport, Optional.empty(), Bill.NONE));
     }
     return Optional.of(
         result(
-            Feasibility.LATER, pendingReport, start(before, knowledge, options).map(this::sure)));
+            Feasibility.LATER,
+            pendingReport,
+            start(before, knowledge, options).map(this::sure),
+            expectedBill(scheduler, pendingReport)));
+  }
+
+  /**
+   * What it would cost, and of which budgets, when those are gone that it preempts.
+   *
+   * @param scheduler loses them, and isn't asked for anything else afterwards
+   */
+  private Bill billWithoutTargets(InlineScheduler scheduler) {
+    List<Decision.Target> preempted = targets;
+    targets = List.of();
+    preempted.forEach(
+        target -> scheduler.apply(new SchedulerEvent.WorkloadReleased(target.id(), version++)));
+    Bill bill =
+        decide(scheduler) && admission.isPresent()
+            ? new Bill(
+                cost(admission.get().podSets()),
+                charged(scheduler),
+                flavors(admission.get().podSets()))
+            : Bill.NONE;
+    admission = Optional.empty();
+    targets = preempted;
+    return bill;
+  }
+
+  private static List<String> flavors(List<PodSetAssignment> podSets) {
+    return podSets.stream()
+        .flatMap(podSet -> podSet.flavors().values().stream())
+        .distinct()
+        .sorted()
+        .toList();
+  }
+
+  /**
+   * What it would cost, and of which budgets, in the first flavors that it may use. Nothing if no
+   * flavor was tried so far.
+   *
+   * @param scheduler gets its reservation, and isn't asked for anything else afterwards
+   */
+  private Bill expectedBill(InlineScheduler scheduler, PendingReport pendingReport) {
+    List<PodSetAssignment> podSets =
+        pendingReport
+            .explanation()
+            .map(explanation -> expected(explanation.attempts(), pendingReport.clusterQueue()))
+            .orElse(List.of());
+    List<String> flavors = flavors(podSets);
+    if (flavors.isEmpty()) {
+      return Bill.NONE;
+    }
+    scheduler.apply(
+        new SchedulerEvent.WorkloadReserving(
+            new ReservingWorkload(
+                askedWorkload.id(),
+                version++,
+                askedWorkload.localQueue().name(),
+                pendingReport.clusterQueue(),
+                podSets,
+                askedWorkload.priority(),
+                askedWorkload.queuedAt(),
+                false,
+                false,
+                true,
+                state.now(),
+                true,
+                false,
+                Optional.empty(),
+                Optional.empty(),
+                PreemptionProtection.NONE)));
+    return new Bill(
+        cost(podSets), charged(scheduler).stream().map(this::withReserve).toList(), flavors);
+  }
+
+  /** With what is reserved by an admission; who has quota already is charged as used. */
+  private BudgetAccount.OfBudget withReserve(BudgetAccount.OfBudget budget) {
+    BudgetAccount account = budget.account();
+    Optional<Duration> run = askedWorkload.shape().run();
+    if (run.isEmpty() || !budget.spec().reserves()) {
+      return budget;
+    }
+    List<BudgetAccount.Charge> charges =
+        account.charges().stream()
+            .map(
+                charge ->
+                    charge.uid().equals(askedWorkload.id().uid())
+                        ? new BudgetAccount.Charge(
+                            charge.uid(),
+                            charge.since(),
+                            Optional.of(charge.since().plus(run.get())),
+                            charge.written(),
+                            charge.rates())
+                        : charge)
+            .toList();
+    return new BudgetAccount.OfBudget(
+        budget.spec(),
+        new BudgetAccount(
+            account.start(),
+            account.end(),
+            account.spent(),
+            account.carried(),
+            account.parts(),
+            charges),
+        budget.found());
+  }
+
+  private List<PodSetAssignment> expected(List<FlavorAttempt> attempts, String clusterQueue) {
+    List<ResourceGroup> groups =
+        state.clusterQueues().stream()
+            .filter(queue -> queue.name().equals(clusterQueue))
+            .flatMap(queue -> queue.spec().stream())
+            .flatMap(spec -> spec.groups().stream())
+            .toList();
+    List<PodSetRequest> podSets = askedWorkload.shape().podSets();
+    List<PodSetAssignment> assignments = new ArrayList<>();
+    for (PodSetRequest podSet : podSets) {
+      // pod sets of a group are tried together, by the name of the first
+      String tried =
+          podSets.stream()
+              .filter(each -> !each.group().isEmpty() && each.group().equals(podSet.group()))
+              .findFirst()
+              .orElse(podSet)
+              .name();
+      SortedMap<String, String> flavors = new TreeMap<>();
+      SortedMap<String, Long> usage = new TreeMap<>();
+      for (ResourceGroup group : groups) {
+        expected(attempts, tried, group)
+            .ifPresent(
+                flavor ->
+                    podSet
+                        .perPod()
+                        .forEach(
+                            (resource, amount) -> {
+                              if (group.resources().contains(resource)) {
+                                flavors.put(resource, flavor);
+                                usage.put(
+                                    resource, ResourceAmounts.multiply(amount, podSet.count()));
+                              }
+                            }));
+      }
+      assignments.add(new PodSetAssignment(podSet.name(), flavors, usage, podSet.count()));
+    }
+    return assignments;
+  }
+
+  /** The first flavor of a group that it may use. */
+  private static Optional<String> expected(
+      List<FlavorAttempt> attempts, String podSet, ResourceGroup group) {
+    return attempts.stream()
+        .filter(attempt -> attempt.podSet().equals(podSet))
+        .filter(attempt -> attempt.flavorRejections().stream().allMatch(Simulation::lacksQuota))
+        .map(FlavorAttempt::flavor)
+        .filter(flavor -> group.flavors().stream().anyMatch(each -> each.flavor().equals(flavor)))
+        .findFirst();
+  }
+
+  private static boolean lacksQuota(FlavorRejection rejection) {
+    return rejection instanceof FlavorRejection.InsufficientQuota
+        || rejection instanceof FlavorRejection.InsufficientGuarantee;
   }
 
   /**
@@ -235,7 +403,10 @@ public final class Simulation {
   }
 
   private SimulationResult result(
-      Feasibility feasibility, PendingReport pendingReport, Optional<StartEstimate> start) {
+      Feasibility feasibility,
+      PendingReport pendingReport,
+      Optional<StartEstimate> start,
+      Bill bill) {
     return new SimulationResult(
         feasibility,
         pendingReport,
@@ -243,7 +414,7 @@ public final class Simulation {
         admission.flatMap(admit -> Lender.of(state, admit)),
         targets,
         start,
-        new Bill(admission.flatMap(this::cost), budgets),
+        bill,
         state.now());
   }
 
@@ -257,11 +428,11 @@ public final class Simulation {
         .toList();
   }
 
-  /** What it costs in all flavors that it gets; empty if none of them has a price. */
-  private Optional<Cost> cost(Decision.Admit admit) {
+  /** What it costs in all flavors of an assignment; empty if none of them has a price. */
+  private Optional<Cost> cost(List<PodSetAssignment> podSets) {
     Map<String, Map<String, BigDecimal>> prices = state.workloads().budgets().prices();
     SortedMap<String, BigDecimal> perHour = new TreeMap<>();
-    for (PodSetAssignment podSet : admit.podSets()) {
+    for (PodSetAssignment podSet : podSets) {
       podSet
           .flavors()
           .forEach(

@@ -19,7 +19,7 @@ import java.util.Optional;
  * @param lender the cohort whose quota it would borrow; empty if it would borrow none
  * @param targets whom it would preempt; only with {@link Feasibility#AFTER_PREEMPTION}
  * @param start when it would start; with {@link Feasibility#LATER}, and after a preemption
- * @param bill what it would cost, and of which budgets; with {@link Feasibility#NOW}
+ * @param bill what it would cost, and of which budgets; not with {@link Feasibility#NEVER}
  * @param computedAt the time of the state that it was computed from
  */
 public record SimulationResult(
@@ -38,14 +38,18 @@ public record SimulationResult(
    * @param cost what it would cost; empty if none of its flavors has a price
    * @param budgets the budgets that count it, and what was spent of each, with what would be
    *     reserved for it
+   * @param expectedFlavors the flavors that this is told of, where it isn't known which ones it
+   *     gets; empty with an admission
    */
-  public record Bill(Optional<Cost> cost, List<BudgetAccount.OfBudget> budgets) {
+  public record Bill(
+      Optional<Cost> cost, List<BudgetAccount.OfBudget> budgets, List<String> expectedFlavors) {
 
     /** It costs nothing. */
-    public static final Bill NONE = new Bill(Optional.empty(), List.of());
+    public static final Bill NONE = new Bill(Optional.empty(), List.of(), List.of());
 
     public Bill {
       budgets = List.copyOf(budgets);
+      expectedFlavors = List.copyOf(expectedFlavors);
     }
   }
 

@@ -67,7 +67,20 @@ public final class SimulationDocument {
         .ifPresent(
             cost -> {
               cost(body, cost);
-              body.withArray("text").add("it would cost " + ExplanationText.cost(cost));
+              List<String> flavors = result.bill().expectedFlavors();
+              if (!flavors.isEmpty()) {
+                flavors.forEach(body.putArray("costFlavors")::add);
+              }
+              body.withArray("text")
+                  .add(
+                      "it would cost %s%s"
+                          .formatted(
+                              ExplanationText.cost(cost),
+                              flavors.isEmpty()
+                                  ? ""
+                                  : " in flavor "
+                                      + String.join(", ", flavors)
+                                      + ", if it gets that"));
             });
     result.bill().budgets().forEach(budget -> budget(body, budget, result.computedAt()));
     result.start().ifPresent(estimate -> ExplainEndpoint.describe(body, estimate));

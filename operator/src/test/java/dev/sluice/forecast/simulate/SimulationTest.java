@@ -220,6 +220,38 @@ class SimulationTest {
         .isEqualByComparingTo("3");
   }
 
+  /** Time axis, section 4: whoever has to wait wants to know it, too. */
+  @Test
+  void whatItCostsLaterIsToldOfTheFlavorThatItWaitsFor() {
+    source = OneQueue.source(LOWER_PRIORITY);
+    source
+        .scheduler()
+        .apply(new SchedulerEvent.PricesChanged("any", Map.of("cpu", new BigDecimal("0.0005"))));
+    arrives("first", 4, 0);
+    SimulationResult preempting = ask(2, 5);
+    assertThat(preempting.feasibility()).isEqualTo(Feasibility.AFTER_PREEMPTION);
+    assertThat(preempting.bill().cost().orElseThrow().perHour()).isEqualByComparingTo("1");
+    assertThat(preempting.bill().expectedFlavors()).containsExactly("any");
+    assertThat(ask(5, 0).bill()).as("never").isEqualTo(SimulationResult.Bill.NONE);
+
+    budget("elsewhere", "other");
+    budget("here", "cq");
+    SimulationResult later = ask(running(2, 3));
+    assertThat(later.feasibility()).isEqualTo(Feasibility.LATER);
+    assertThat(later.bill().cost().orElseThrow().perHour()).isEqualByComparingTo("1");
+    assertThat(later.bill().expectedFlavors()).containsExactly("any");
+    assertThat(later.bill().budgets())
+        .singleElement()
+        .satisfies(budget -> assertThat(budget.spec().name()).isEqualTo("here"))
+        .satisfies(
+            budget ->
+                assertThat(
+                        Hours.text(
+                            "cpu", BudgetStatus.balances(budget, now).getFirst().remaining()))
+                    .as("of 100")
+                    .isEqualTo("94"));
+  }
+
   @Test
   void whatRemainsOfBudgetsIsToldWithWhatIsReservedForIt() {
     assertThat(ask(running(2, 3)).bill().budgets()).isEmpty();

@@ -131,7 +131,8 @@ class SimulationEndpointTest {
                           Optional.of(
                               new FlavorAttempt.Cost(
                                   new BigDecimal("2.5"), Optional.of(BigDecimal.TEN))),
-                          List.of(budget("reserving", true), budget("counting", false))),
+                          List.of(budget("reserving", true), budget("counting", false)),
+                          List.of("spot")),
                       NOW),
                   "it leaves something out",
                   new JobSimulator.Workers(
@@ -478,7 +479,8 @@ class SimulationEndpointTest {
     assertThat(document.path("workers").toString()).isEqualTo("[\"onsite\",\"remote\"]");
     assertThat(SimulationDocument.text(document))
         .contains(
-            "it would cost 2.5 an hour, 10 expected to finish", "it would be offered to both");
+            "it would cost 2.5 an hour, 10 expected to finish in flavor spot, if it gets that",
+            "it would be offered to both");
   }
 
   @Test
