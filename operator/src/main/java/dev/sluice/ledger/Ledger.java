@@ -1,5 +1,6 @@
 package dev.sluice.ledger;
 
+import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.sluice.core.model.FlavorResource;
 import dev.sluice.core.model.WorkloadId;
 import dev.sluice.ledger.LedgerStore.OpenAttempt;
@@ -72,6 +73,9 @@ public final class Ledger implements WorkloadListener, AutoCloseable {
   private static final Duration PRUNE = Duration.ofHours(1);
   private static final int CHUNK = 500;
   private static final int QUERIES_AT_A_TIME = 2;
+
+  /** How many attempts a page of an export has. */
+  private static final int EXPORTED = 1_000;
 
   /** How long the database may take for an answer. */
   private static final Duration QUERY_LIMIT = Duration.ofSeconds(30);
@@ -569,6 +573,25 @@ public final class Ledger implements WorkloadListener, AutoCloseable {
    */
   public int delete(String namespace) throws SQLException {
     return asked(ledgerStore -> ledgerStore.delete(namespace));
+  }
+
+  /**
+   * Attempts of a namespace that have ended, with {@code rows} for each flavor and resource, and in
+   * {@code continue} what the next call is given, empty if there are no more
+   * (docs/ledger.md#attempts-of-a-namespace).
+   *
+   * @param after what the last call said; empty for the first page
+   * @throws IllegalArgumentException if {@code after} isn't what a call said
+   * @throws SQLException if the database can't be asked, or too many ask
+   */
+  public ObjectNode attempts(String namespace, String after) throws SQLException {
+    if (!after.matches("[0-9]{0,18}")) {
+      throw new IllegalArgumentException("continue: must be what the last answer says");
+    }
+    awaitWritten();
+    long number = after.isEmpty() ? 0 : Long.parseLong(after);
+    LedgerStore.AttemptPage page = asked(store -> store.attempts(namespace, number, EXPORTED));
+    return AttemptRows.page(page.attempts(), page.next() == 0 ? "" : Long.toString(page.next()));
   }
 
   private <T> T asked(Question<T> question) throws SQLException {

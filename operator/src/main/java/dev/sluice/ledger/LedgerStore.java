@@ -59,6 +59,9 @@ final class LedgerStore implements AutoCloseable {
   /** After how many observations the tables have grown so much that PostgreSQL counts them. */
   private static final int ANALYZED_AFTER = 50_000;
 
+  /** How many seconds a page of an export may take. */
+  private static final int EXPORT_SECONDS = 30;
+
   /** How many Workloads one transaction deletes. */
   private static final int CHUNK = 1_000;
 
@@ -667,6 +670,55 @@ final class LedgerStore implements AutoCloseable {
     return delete("a.reach IS NOT NULL AND a.namespace = ?", Optional.of(namespace));
   }
 
+  /**
+   * Attempts of a namespace that have ended, at most so many, in the order in which they began.
+   *
+   * @param after the number of the attempt behind which they begin; 0 for the first ones
+   */
+  AttemptPage attempts(String namespace, long after, int most) throws SQLException {
+    long last = after;
+    int count = 0;
+    Set<String> keys = new LinkedHashSet<>();
+    try (PreparedStatement select =
+        connection.prepareStatement(
+            "SELECT id, workload_key FROM sluice_attempt WHERE namespace = ?"
+                + " AND reach IS NOT NULL AND id > ? ORDER BY id FETCH FIRST %d ROWS ONLY"
+                    .formatted(most))) {
+      select.setQueryTimeout(EXPORT_SECONDS);
+      select.setString(1, namespace);
+      select.setLong(2, after);
+      try (ResultSet rows = select.executeQuery()) {
+        while (rows.next()) {
+          last = rows.getLong(1);
+          keys.add(rows.getString(2));
+          count++;
+        }
+      }
+    }
+    List<Stored> read =
+        read(
+            List.copyOf(keys),
+            "a.namespace = ? AND a.reach IS NOT NULL AND a.id > %d AND a.id <= %d"
+                .formatted(after, last),
+            Optional.of(namespace),
+            "",
+            false);
+    connection.commit();
+    return new AttemptPage(
+        read.stream()
+            .sorted(Comparator.comparingLong(stored -> stored.id))
+            .map(stored -> stored.attempt)
+            .toList(),
+        count < most ? 0 : last);
+  }
+
+  /**
+   * Some attempts.
+   *
+   * @param next the number of the last one; 0 if there are no more
+   */
+  record AttemptPage(List<Attempt> attempts, long next) {}
+
   /** Deletes attempts, and takes them from the sums: some in each transaction. */
   private int delete(String condition, Optional<String> value) throws SQLException {
     int deleted = 0;
@@ -871,6 +923,12 @@ final class LedgerStore implements AutoCloseable {
   }
 
   /** Units times seconds, exactly. */
+  /** An amount in cores, or in units of other resources, as a text without an exponent. */
+  static String units(String resource, BigDecimal amount) {
+    return plain(resource.equals(Quantities.CPU) ? amount.movePointLeft(3) : amount)
+        .toPlainString();
+  }
+
   private static BigDecimal seconds(String resource, BigDecimal amountMillis) {
     return plain(amountMillis.movePointLeft(resource.equals(Quantities.CPU) ? 6 : 3));
   }

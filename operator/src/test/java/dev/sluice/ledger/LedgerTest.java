@@ -3,6 +3,7 @@ package dev.sluice.ledger;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import com.fasterxml.jackson.databind.JsonNode;
 import dev.sluice.core.model.FlavorResource;
 import dev.sluice.ledger.UsageRows.UsageRow;
 import dev.sluice.metrics.LedgerMetrics;
@@ -604,6 +605,42 @@ class LedgerTest {
       // rows are deleted after others are written, so before these
       ledger.changed(reserved, other(5, "QuotaReserved=True@10", "Finished=True@30@Stopped"));
       awaitText(ledger, ended + "Stopped red spot cpu reserved=40 run=0 lost=0;");
+    }
+  }
+
+  /** Time axis, section 6: export for one namespace, a row for each attempt. */
+  @Test
+  void attemptsOfANamespaceAreExported() throws Exception {
+    try (Ledger ledger = started("a", embedded())) {
+      CachedWorkload reserved = workload(2, "QuotaReserved=True@0", "Admitted=True@10");
+      ledger.changed(workload(1), reserved);
+      ledger.changed(
+          reserved,
+          workload(3, "QuotaReserved=True@0", "Admitted=True@10", "Finished=True@30@Succeeded"));
+      ledger.changed(other(4), other(5, "QuotaReserved=True@0"));
+      now = T0.plusSeconds(100);
+      awaitText(
+          ledger,
+          " red spot cpu reserved=200 run=0 lost=0;"
+              + "Succeeded red spot cpu reserved=60 run=40 lost=0;");
+      JsonNode page = ledger.attempts("ns", "");
+      assertThat(page.path("continue").asText()).isEmpty();
+      assertThat(page.path("rows")).as("what goes on isn't told").hasSize(1);
+      JsonNode row = page.path("rows").get(0);
+      assertThat(row.path("workload").asText()).isEqualTo("job");
+      assertThat(row.path("workloadUid").asText()).isEqualTo("u1");
+      assertThat(row.path("amount").asText()).isEqualTo("2");
+      assertThat(row.path("readyAt").asText()).isEqualTo("2026-03-01T10:00:10Z");
+      assertThat(row.path("endedAt").asText()).isEqualTo("2026-03-01T10:00:30Z");
+      assertThat(row.path("outcome").asText()).isEqualTo("Succeeded");
+      assertThat(row.path("reserved").asText()).isEqualTo("60");
+      assertThat(row.path("run").asText()).isEqualTo("40");
+      assertThat(row.path("waited").asText()).isEqualTo("20");
+      assertThat(ledger.attempts("elsewhere", "").path("rows").isEmpty()).isTrue();
+      assertThat(ledger.attempts("ns", "99").path("rows").isEmpty()).isTrue();
+    }
+    try (LedgerStore store = new LedgerDatabase(embedded()).migrated()) {
+      assertThat(store.attempts("ns", 0, 1).next()).as("there may be more").isPositive();
     }
   }
 

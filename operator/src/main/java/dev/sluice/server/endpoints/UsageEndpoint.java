@@ -135,6 +135,9 @@ public final class UsageEndpoint extends PathEndpoint {
   }
 
   private Response usage(Request request, Optional<String> namespace) throws SQLException {
+    if (request.parameter("output").filter("rows"::equals).isPresent()) {
+      return rows(request, namespace);
+    }
     Instant now = clock.instant();
     UsageQuery asked;
     Format format;
@@ -169,6 +172,19 @@ public final class UsageEndpoint extends PathEndpoint {
     }
   }
 
+  private Response rows(Request request, Optional<String> namespace) throws SQLException {
+    if (namespace.isEmpty()) {
+      return VisibilityEndpoint.failure(
+          400, "BadRequest", "output: \"rows\" is for one namespace only");
+    }
+    try {
+      return VisibilityEndpoint.json(
+          200, ledger.attempts(namespace.get(), request.parameter("continue").orElse("")));
+    } catch (IllegalArgumentException e) {
+      return VisibilityEndpoint.failure(400, "BadRequest", String.valueOf(e.getMessage()));
+    }
+  }
+
   /** Who may ask for one namespace is told nothing of budgets, which are for the cluster. */
   private CountedUse counted(String budget, Optional<String> namespace) {
     if (namespace.isPresent()) {
@@ -189,6 +205,6 @@ public final class UsageEndpoint extends PathEndpoint {
         .orElseThrow(
             () ->
                 new IllegalArgumentException(
-                    "output: \"" + text + "\" is none of table, csv, json, focus, opencost"));
+                    "output: \"" + text + "\" is none of table, csv, json, focus, opencost, rows"));
   }
 }

@@ -1,5 +1,6 @@
 package dev.sluice.visibility.explain;
 
+import com.fasterxml.jackson.databind.JsonNode;
 import dev.sluice.api.json.JsonMappers;
 import dev.sluice.kube.client.KubeconfigOption;
 import dev.sluice.ledger.UsageDocument;
@@ -91,6 +92,13 @@ public final class UsageCommand implements Callable<Integer> {
   private UsageReport.Format format = UsageReport.Format.TABLE;
 
   @Option(
+      names = "--rows",
+      description =
+          "Prints the attempts of the namespace that have ended: a line of JSON for each attempt,"
+              + " flavor and resource.")
+  private boolean rows;
+
+  @Option(
       names = "--delete",
       description = "Deletes the attempts of the namespace that have ended, and prints how many.")
   private boolean deletes;
@@ -114,6 +122,10 @@ public final class UsageCommand implements Callable<Integer> {
     if (deletes && namespace == null) {
       throw new ParameterException(spec.commandLine(), "--delete needs a namespace");
     }
+    if (rows && (namespace == null || deletes)) {
+      throw new ParameterException(
+          spec.commandLine(), "--rows needs a namespace, and is not allowed with --delete");
+    }
     return kubeconfig.exitCode(spec, this::ask);
   }
 
@@ -125,6 +137,10 @@ public final class UsageCommand implements Callable<Integer> {
       if (deletes) {
         out.println(client.raw(path(), "DELETE", null));
         out.flush();
+        return 0;
+      }
+      if (rows) {
+        printRows(client, out);
         return 0;
       }
       String answer =
@@ -146,6 +162,21 @@ public final class UsageCommand implements Callable<Integer> {
       out.flush();
       return 0;
     }
+  }
+
+  private void printRows(KubernetesClient client, PrintWriter out) throws IOException {
+    String next = "";
+    do {
+      String answer =
+          client.raw(
+              path() + "?output=rows" + (next.isEmpty() ? "" : "&continue=" + encoded(next)),
+              "GET",
+              null);
+      JsonNode page = JsonMappers.JSON.readTree(answer == null ? "{}" : answer);
+      page.path("rows").forEach(out::println);
+      out.flush();
+      next = page.path("continue").asText();
+    } while (!next.isEmpty());
   }
 
   private String path() {

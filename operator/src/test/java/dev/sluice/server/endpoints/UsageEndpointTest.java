@@ -113,6 +113,9 @@ class UsageEndpointTest {
             + " some of",
         "good   | GET    | /usage                  | since=soon     | 400 | is no time, such as",
         "good   | GET    | /usage                  | output=pdf     | 400 | none of table, csv",
+        "good   | GET    | /usage                  | output=rows    | 400 | for one namespace only",
+        "good   | GET    | /namespaces/team/usage  | output=rows&continue=x | 400 | continue: must",
+        "tenant | GET    | /namespaces/team/usage  | output=rows    | 403 | in the namespace",
         "good   | GET    | /usage                  | since=2999-01-01T00:00:00Z | 400 | is not"
             + " before",
         "good   | GET    | /usage                  | budget=other   | 400 | there is no Budget",
@@ -154,6 +157,11 @@ class UsageEndpointTest {
                   endpoint.answer(
                       request("good", "GET", ROOT + "/usage", "output=csv&since=2d&until=1h"))))
           .startsWith("since,until,flavor");
+      assertThat(
+              text(
+                  endpoint.answer(
+                      request("good", "GET", ROOT + "/namespaces/team/usage", "output=rows"))))
+          .isEqualTo("{\"rows\":[],\"continue\":\"\"}");
       assertThat(
               text(endpoint.answer(request("good", "DELETE", ROOT + "/namespaces/team/usage", ""))))
           .contains("\"deleted\":0");
