@@ -466,6 +466,15 @@ class KubectlPluginTest {
     assertThat(run("top", "-o", "json")).endsWith("exit 2");
   }
 
+  /** kubectl can't print a path where it is given a template, too. */
+  @Test
+  void templateIsForWhatIsPrinted() throws Exception {
+    assertThat(run("stop", "lq", "main", "-o", "go-template", "--template={{.kind}}"))
+        .endsWith("exit 0");
+    assertThat(asked().getLast()).contains("patch ").endsWith("--template={{.kind}}");
+    assertThat(asked().stream().filter(line -> line.contains("--template="))).hasSize(1);
+  }
+
   /** Visibility and command line of the contract, section 2. */
   @Test
   void allAreDeletedAfterOneQuestion() throws Exception {
@@ -482,9 +491,12 @@ class KubectlPluginTest {
     answer("owners", "");
     run("delete", "workload", "--all", "-n", "team", "--yes");
     assertThat(asked()).contains("delete workloads.kueue.x-k8s.io -n team w1 --ignore-not-found");
-    answer("flavors", "- any\n");
+    answer("flavors", "- any\n- other\n");
     assertThat(run("delete", "rf", "--all", "-y")).endsWith("exit 0");
-    assertThat(asked().getLast()).isEqualTo("delete resourceflavors.kueue.x-k8s.io --all");
+    assertThat(asked())
+        .endsWith(
+            "delete resourceflavors.kueue.x-k8s.io any --ignore-not-found",
+            "delete resourceflavors.kueue.x-k8s.io other --ignore-not-found");
     assertThat(run("delete", "workload", "w", "--all")).contains("no name").endsWith("exit 2");
     assertThat(run("delete", "workload", "w", "-A")).contains("--all").endsWith("exit 2");
     Files.delete(directory.resolve("owners"));

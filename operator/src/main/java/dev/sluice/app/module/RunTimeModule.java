@@ -30,6 +30,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -78,6 +79,7 @@ public final class RunTimeModule implements OperatorModule {
   /** Used by one task at a time. */
   private final RunTimeStore store;
 
+  private final AtomicBoolean saveAwaited = new AtomicBoolean();
   private volatile boolean leading;
 
   /** Connected to the Workloads that {@code workloads} reads, and to the engine. */
@@ -247,7 +249,7 @@ public final class RunTimeModule implements OperatorModule {
 
     void ask() {
       if (asked.compareAndSet(false, true)) {
-        context.schedule(rest, () -> oneByOne.execute(this::run));
+        later(rest, this::run);
       }
     }
 
@@ -276,17 +278,32 @@ public final class RunTimeModule implements OperatorModule {
     saveLater();
   }
 
+  /** Saves after a rest, again and again while this process leads. */
   private void saveLater() {
+    if (saveAwaited.compareAndSet(false, true)) {
+      later(
+          store.rest(),
+          () -> {
+            saveAwaited.set(false);
+            if (leading) {
+              save();
+              saveLater();
+            }
+          });
+    }
+  }
+
+  /** Does something after the other tasks of the module; nothing once that is closed. */
+  private void later(Duration delay, Runnable task) {
     context.schedule(
-        store.rest(),
-        () ->
-            oneByOne.execute(
-                () -> {
-                  if (leading) {
-                    save();
-                    saveLater();
-                  }
-                }));
+        delay,
+        () -> {
+          try {
+            oneByOne.execute(task);
+          } catch (RejectedExecutionException e) {
+            LOG.debug("run times task=dropped reason=shutdown");
+          }
+        });
   }
 
   private void save() {
@@ -325,6 +342,7 @@ public final class RunTimeModule implements OperatorModule {
 
   @Override
   public void close() {
+    leading = false;
     oneByOne.shutdownNow();
     forecasts.shutdownNow();
   }

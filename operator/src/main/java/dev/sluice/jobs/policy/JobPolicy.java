@@ -21,13 +21,11 @@ import dev.sluice.jobs.policy.JobAction.StopReason;
 import dev.sluice.jobs.policy.JobAction.Warn;
 import dev.sluice.workload.record.CachedWorkload;
 import dev.sluice.workload.record.CachedWorkload.Condition;
-import dev.sluice.workload.status.Evictions;
 import dev.sluice.workload.status.StatusPatch;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 
 /**
@@ -412,22 +410,13 @@ public final class JobPolicy {
     return stopped || !workload.admitted() ? List.of() : reclaimed(job, workload);
   }
 
-  /**
-   * The write of pods that are done. None for a Workload that a worker cluster has sent back: its
-   * next copy begins with all pods, and the job's status keeps the counts of the copies before.
-   */
+  /** The write of pods that are done. */
   private List<JobAction> reclaimed(CachedJob job, CachedWorkload workload) {
-    Map<String, Integer> known = workload.status().reclaimablePods();
-    boolean more =
-        job.state().reclaimable().entrySet().stream()
-            .anyMatch(pods -> pods.getValue() > known.getOrDefault(pods.getKey(), 0));
-    if (!options.on(FeatureGate.RECLAIMABLE_PODS)
-        || !more
-        || Evictions.lastCluster(workload).isPresent()) {
-      return List.of();
-    }
-    ObjectNode status = WorkloadStatuses.reclaimable(workload, job.state().reclaimable());
-    return List.of(new PatchStatus(workload, status, "reclaimable pods"));
+    return options.on(FeatureGate.RECLAIMABLE_PODS)
+        ? WorkloadStatuses.reclaimable(workload, job.state().reclaimable()).stream()
+            .<JobAction>map(status -> new PatchStatus(workload, status, "reclaimable pods"))
+            .toList()
+        : List.of();
   }
 
   /**
@@ -449,14 +438,12 @@ public final class JobPolicy {
     if (workload.quotaReserved()) {
       return dropReservation(reconcileContext, workload, evicted);
     }
-    List<JobAction> done = reclaimed(job, workload);
-    if (!done.isEmpty()) {
-      return done;
-    }
     Optional<JobAction> retention = Retention.of(workload, options, reconcileContext.now());
-    return retention.isPresent()
-        ? List.of(retention.get())
-        : synchronizer.synchronize(reconcileContext, workload);
+    if (retention.isPresent()) {
+      return List.of(retention.get());
+    }
+    List<JobAction> done = reclaimed(job, workload);
+    return done.isEmpty() ? synchronizer.synchronize(reconcileContext, workload) : done;
   }
 
   private List<JobAction> dropReservation(

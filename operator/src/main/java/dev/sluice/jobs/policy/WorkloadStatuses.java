@@ -7,6 +7,7 @@ import dev.sluice.api.KueueConstants;
 import dev.sluice.core.model.SchedulerEvent.ReservedCapacity;
 import dev.sluice.workload.record.CachedWorkload;
 import dev.sluice.workload.record.CachedWorkload.Condition;
+import dev.sluice.workload.status.Evictions;
 import dev.sluice.workload.status.PodsReady;
 import dev.sluice.workload.status.StatusPatch;
 import dev.sluice.workload.status.Variants;
@@ -15,6 +16,7 @@ import java.time.Instant;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
 
@@ -146,12 +148,23 @@ public final class WorkloadStatuses {
 
   /**
    * The pods that need no quota any more while it is held: of no pod set fewer than are written
-   * already, because others may have their quota.
+   * already, because others may have their quota. None of a Workload that a worker cluster has sent
+   * back: its next copy begins with all pods, and the job or its pods here keep the states that
+   * they had in the copies before.
+   *
+   * @return the write; empty if no more pods are done than are written
    */
-  public static ObjectNode reclaimable(CachedWorkload workload, Map<String, Integer> pods) {
+  public static Optional<ObjectNode> reclaimable(
+      CachedWorkload workload, Map<String, Integer> pods) {
     Map<String, Integer> most = new HashMap<>(workload.status().reclaimablePods());
+    boolean more =
+        pods.entrySet().stream()
+            .anyMatch(each -> each.getValue() > most.getOrDefault(each.getKey(), 0));
+    if (!more || Evictions.lastCluster(workload).isPresent()) {
+      return Optional.empty();
+    }
     pods.forEach((podSet, count) -> most.merge(podSet, count, Math::max));
-    return reclaimable(most);
+    return Optional.of(reclaimable(most));
   }
 
   /**

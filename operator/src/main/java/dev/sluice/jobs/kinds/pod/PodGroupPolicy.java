@@ -24,7 +24,6 @@ import dev.sluice.workload.status.StatusPatch;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 
@@ -248,21 +247,20 @@ final class PodGroupPolicy {
       int missing = PodGroupMembers.missing(situation.group(), workload);
       return status(job, workload, replacements, "missing pods=" + missing);
     }
-    Map<String, Integer> reclaimable = job.state().reclaimable();
-    Map<String, Integer> known = workload.status().reclaimablePods();
-    boolean more =
-        reclaimable.entrySet().stream()
-            .anyMatch(pods -> pods.getValue() > known.getOrDefault(pods.getKey(), 0));
-    if (options.on(FeatureGate.RECLAIMABLE_PODS) && more && workload.admitted()) {
-      ObjectNode status = WorkloadStatuses.reclaimable(workload, reclaimable);
-      return status(job, workload, status, "reclaimable pods");
+    if (options.on(FeatureGate.RECLAIMABLE_PODS) && workload.admitted()) {
+      Optional<ObjectNode> reclaimable =
+          WorkloadStatuses.reclaimable(workload, job.state().reclaimable());
+      if (reclaimable.isPresent()) {
+        return status(job, workload, reclaimable.get(), "reclaimable pods");
+      }
     }
     if (!options.podsReady(workload)) {
       return List.of();
     }
     int missing = mostNotReady(situation.group());
     if (situation.group().serving()) {
-      missing += known.values().stream().mapToInt(count -> count).sum();
+      missing +=
+          workload.status().reclaimablePods().values().stream().mapToInt(count -> count).sum();
     }
     boolean countSucceeded = options.on(FeatureGate.POD_INTEGRATION_COUNT_SUCCEEDED_PODS_AS_READY);
     boolean ready = situation.group().isReady(missing, countSucceeded);
