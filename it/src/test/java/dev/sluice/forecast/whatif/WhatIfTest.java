@@ -4,22 +4,27 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
 import dev.sluice.core.engine.EngineOptions;
+import dev.sluice.core.model.BudgetSpec;
 import dev.sluice.core.model.ClusterQueueSpec.PreemptionPolicies;
 import dev.sluice.core.model.ClusterQueueSpec.StopPolicy;
 import dev.sluice.core.model.LocalQueueId;
 import dev.sluice.core.model.LocalQueueSpec;
 import dev.sluice.core.model.SchedulerEvent;
 import dev.sluice.core.model.WorkloadId;
+import dev.sluice.forecast.whatif.PlayInput.Happening.DeclarationEvent;
 import dev.sluice.journal.JournalHistory;
 import dev.sluice.journal.SegmentListener;
 import dev.sluice.reference.ReferenceJudge;
 import java.io.IOException;
+import java.math.BigDecimal;
 import java.nio.file.Path;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -150,6 +155,42 @@ class WhatIfTest {
     assertThat(after.waits().getFirst().maxSeconds()).isZero();
     assertThat(after.uses().getFirst().nominalMean()).isCloseTo(100, within(1e-9));
     assertThat(before.uses().getFirst().nominalMean()).isBetween(2.0, 7.0);
+  }
+
+  /** An operator that follows is told of each status that the leader writes. */
+  @Test
+  void aChangedBudgetHoldsWhateverIsRecordedOfIt() throws IOException {
+    RandomPast past = recorded(3, false, 60, Long.MAX_VALUE);
+    PlayInput input = read(3, Instant.MIN).input();
+    Instant later = RandomPast.BEGIN.plusSeconds(1);
+    PlayInput recordedLater =
+        input.with(
+            List.of(
+                new DeclarationEvent(later, new SchedulerEvent.BudgetRemoved("spent")),
+                new DeclarationEvent(later, budget(Long.MAX_VALUE))));
+
+    WhatIf.Played spent = WhatIf.play(input, List.of(budget(1)));
+    WhatIf.Played played = WhatIf.play(recordedLater, List.of(budget(1)));
+
+    assertThat(spent.starts()).hasSizeBetween(1, past.starts.size() / 2);
+    assertThat(played.starts()).isEqualTo(spent.starts());
+    assertThat(
+            WhatIf.play(recordedLater, List.of(new SchedulerEvent.BudgetRemoved("spent"))).starts())
+        .isEqualTo(past.starts);
+  }
+
+  /** A Budget of all Workloads, of so many thousandths of a core times milliseconds. */
+  private static SchedulerEvent budget(long amount) {
+    return new SchedulerEvent.BudgetChanged(
+        new BudgetSpec(
+            "spent",
+            new BudgetSpec.Scope.OfCohort("all"),
+            List.of(new BudgetSpec.Limit("cpu", Set.of(), BigDecimal.valueOf(amount))),
+            new BudgetSpec.Period(BudgetSpec.Unit.YEARLY, "UTC", Optional.empty()),
+            BigDecimal.ZERO,
+            true,
+            false),
+        Optional.empty());
   }
 
   /** Workloads that started at other times, in the order of the past. */

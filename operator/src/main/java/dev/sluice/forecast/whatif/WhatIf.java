@@ -296,6 +296,8 @@ public final class WhatIf {
       case SchedulerEvent.TopologyRemoved(var name) -> List.of("topology", name);
       case SchedulerEvent.NodeChanged(var node) -> List.of("node", node.name());
       case SchedulerEvent.NodeRemoved(var name) -> List.of("node", name);
+      case SchedulerEvent.BudgetChanged(var budget, var _) -> List.of("budget", budget.name());
+      case SchedulerEvent.BudgetRemoved(var name) -> List.of("budget", name);
       case SchedulerEvent.PricesChanged(var flavor, var _) -> List.of("prices", flavor);
       default -> event;
     };
