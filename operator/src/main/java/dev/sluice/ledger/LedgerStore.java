@@ -71,6 +71,27 @@ final class LedgerStore implements AutoCloseable {
   /** An hour in milliseconds, for which prices are. */
   private static final BigDecimal HOUR = BigDecimal.valueOf(3_600_000);
 
+  /**
+   * What open attempts have used. Amounts are joined by the range of their ids alone, of which
+   * there is an index: were the id of their attempt compared, too, H2 would read all amounts, and
+   * look for the attempt of each.
+   */
+  static final String OPEN_USE =
+      """
+      SELECT cluster_queue, flavor, resource,
+        SUM(amount * GREATEST(0, to_ms - from_ms)),
+        SUM(amount * GREATEST(0, to_ms - GREATEST(from_ms, ready_ms)))
+      FROM (SELECT a.cluster_queue, p.flavor, p.resource, CAST(p.amount AS NUMERIC(38)) AS amount,
+          GREATEST(p.from_at, CAST(? AS BIGINT)) AS from_ms,
+          LEAST(COALESCE(p.to_at, CAST(? AS BIGINT)), CAST(? AS BIGINT)) AS to_ms,
+          COALESCE(a.ready_at, CAST(? AS BIGINT)) AS ready_ms
+        FROM sluice_attempt a JOIN sluice_attempt_amount p
+          ON p.id >= a.id * %1$d AND p.id < (a.id + 1) * %1$d
+        WHERE a.reach IS NULL) AS used
+      GROUP BY cluster_queue, flavor, resource\
+      """
+          .formatted(1L << PART_BITS);
+
   private final Connection connection;
   private int notAnalyzed;
 
@@ -582,18 +603,7 @@ final class LedgerStore implements AutoCloseable {
    */
   Map<UsageTally.Series, Ledger.Use> openUse(Instant since, Instant now) throws SQLException {
     Map<UsageTally.Series, Ledger.Use> result = new HashMap<>();
-    try (PreparedStatement select =
-        connection.prepareStatement(
-            "SELECT cluster_queue, flavor, resource,"
-                + " SUM(amount * GREATEST(0, to_ms - from_ms)),"
-                + " SUM(amount * GREATEST(0, to_ms - GREATEST(from_ms, ready_ms)))"
-                + " FROM (SELECT a.cluster_queue, p.flavor, p.resource,"
-                + " CAST(p.amount AS NUMERIC(38)) AS amount,"
-                + " GREATEST(p.from_at, CAST(? AS BIGINT)) AS from_ms,"
-                + " LEAST(COALESCE(p.to_at, CAST(? AS BIGINT)), CAST(? AS BIGINT)) AS to_ms,"
-                + " COALESCE(a.ready_at, CAST(? AS BIGINT)) AS ready_ms"
-                + " FROM sluice_attempt a JOIN sluice_attempt_amount p ON p.attempt_id = a.id"
-                + " WHERE a.reach IS NULL) AS used GROUP BY cluster_queue, flavor, resource")) {
+    try (PreparedStatement select = connection.prepareStatement(OPEN_USE)) {
       select.setLong(1, since.toEpochMilli());
       for (int parameter = 2; parameter <= 4; parameter++) {
         select.setLong(parameter, now.toEpochMilli());

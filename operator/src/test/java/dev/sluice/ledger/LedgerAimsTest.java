@@ -13,6 +13,9 @@ import java.lang.management.ManagementFactory;
 import java.lang.management.ThreadMXBean;
 import java.math.BigDecimal;
 import java.nio.file.Path;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -39,6 +42,7 @@ class LedgerAimsTest {
   private static final int ROWS = Integer.getInteger("sluice.ledger.rows", 20_000);
   private static final int CHUNK = Integer.getInteger("sluice.ledger.chunk", 2_000);
   private static final boolean BEGINS = Boolean.getBoolean("sluice.ledger.begins");
+  private static final int OPEN = 1_000;
   private static final Instant BEGIN = Instant.parse("2026-03-01T00:00:00Z");
   private static final Duration MONTH = Duration.ofDays(31);
 
@@ -94,6 +98,47 @@ class LedgerAimsTest {
         ask(store, what + " month", ended, BEGIN, end);
         ask(store, what + " odd", ended, BEGIN.plus(odd), end.minus(odd));
       }
+      askOpen(store, what, database);
+    }
+  }
+
+  /** Asks what attempts use that are open, as is done once a minute. */
+  private static void askOpen(LedgerStore store, String what, LedgerDatabase database)
+      throws Exception {
+    Instant since = BEGIN.plus(MONTH);
+    List<AttemptObservation> open = new ArrayList<>();
+    double amounts = 0;
+    for (int i = 0; i < OPEN; i++) {
+      AttemptObservation ended = attempt(ROWS + i, since, since);
+      open.add(
+          new AttemptObservation(
+              ended.workload(), 1, since, ended.reservation(), Optional.empty()));
+      for (Amount each : ended.reservation().orElseThrow().amounts()) {
+        amounts += each.amount();
+      }
+    }
+    store.add(open);
+    long asked = System.nanoTime();
+    Map<UsageTally.Series, Ledger.Use> uses = store.openUse(since, since.plusMillis(2));
+    System.out.printf(
+        "ledger: store=%s rows=%d open=%d openUseSeconds=%.3f%n",
+        what, ROWS + 2 * OPEN, OPEN, (System.nanoTime() - asked) / 1e9);
+    assertThat(uses.values().stream().mapToDouble(Ledger.Use::run).sum()).isEqualTo(2 * amounts);
+    try (Connection connection = database.dataSource().getConnection();
+        PreparedStatement explain =
+            connection.prepareStatement("EXPLAIN " + LedgerStore.OPEN_USE)) {
+      for (int parameter = 1; parameter <= 4; parameter++) {
+        explain.setLong(parameter, 0);
+      }
+      StringBuilder plan = new StringBuilder();
+      try (ResultSet rows = explain.executeQuery()) {
+        while (rows.next()) {
+          plan.append(rows.getString(1)).append('\n');
+        }
+      }
+      assertThat(plan.toString())
+          .as("no table is read as a whole")
+          .doesNotContain("SLUICE_ATTEMPT_AMOUNT.tableScan", "Seq Scan on sluice_attempt_amount");
     }
   }
 
