@@ -269,6 +269,7 @@ public final class Ledger implements WorkloadListener, AutoCloseable {
   /** Does the next piece of work; returns how long to wait for the following one. */
   private Duration step() {
     if (source.leading().getAsBoolean()) {
+      tally(); // use counts from now on, however long rows and Workloads take to be compared
       return write() ? Duration.ZERO : pause;
     }
     changedPrices.clear(); // the leader's are written

@@ -684,6 +684,38 @@ class LedgerTest {
     }
   }
 
+  /** Rows that are newer than what was read of Workloads keep it from catching up. */
+  @Test
+  void whatIsUsedCountsFromTheBeginOfLeading() throws Exception {
+    CachedWorkload running = workload(7, "QuotaReserved=True@0", "Admitted=True@0");
+    try (Ledger ledger = started("a", embedded())) {
+      ledger.changed(null, running);
+      now = T0.plusSeconds(30);
+      awaitText(ledger, " red spot cpu reserved=60 run=60 lost=0;");
+    }
+    registry = new PrometheusRegistry();
+    metrics = new LedgerMetrics(registry);
+    leading.set(false);
+    AtomicInteger following = new AtomicInteger();
+    AtomicInteger led = new AtomicInteger();
+    BooleanSupplier counted =
+        () -> {
+          boolean leads = leading.get();
+          (leads ? led : following).incrementAndGet();
+          return leads;
+        };
+    try (Ledger ledger = started("b", embedded(), counted)) {
+      await("a step that follows").atMost(LIMIT).until(() -> following.get() > 0);
+      now = T0.plusSeconds(100);
+      leading.set(true);
+      await("a step that leads").atMost(LIMIT).until(() -> led.get() > 1);
+      now = T0.plusSeconds(200);
+      cache.seen(running);
+      cache.reached(8);
+      awaitSeconds("run", 200);
+    }
+  }
+
   private void awaitSeconds(String state, double expected) {
     await(state).atMost(LIMIT).untilAsserted(() -> assertThat(seconds(state)).isEqualTo(expected));
   }
