@@ -6,8 +6,10 @@ import dev.sluice.ledger.Ledger.Use;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 
 /**
  * Tells a listener what is used since a time, while it is used (docs/ledger.md#metrics): what open
@@ -76,7 +78,9 @@ final class UsageTally {
   void open(Map<Series, Use> present, Instant now) {
     open = present;
     lookedAt = now;
-    present.keySet().forEach(this::tell);
+    Set<Series> all = new HashSet<>(told.keySet()); // what ended may have been told short
+    all.addAll(present.keySet());
+    all.forEach(this::tell);
   }
 
   private void tell(Series series) {
@@ -88,6 +92,9 @@ final class UsageTally {
             Math.max(0, all.run() - before.run()),
             Math.max(0, all.waited() - before.waited()),
             Math.max(0, all.lost() - before.lost()));
+    if (more.equals(NOTHING)) {
+      return;
+    }
     told.put(series, sum(before, more, 1));
     listener.used(series.clusterQueue(), series.flavor(), series.resource(), more);
   }
