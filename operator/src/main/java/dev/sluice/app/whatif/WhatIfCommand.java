@@ -100,8 +100,9 @@ public final class WhatIfCommand implements Callable<Integer> {
       names = "--cluster",
       paramLabel = "FILE",
       description =
-          "What the trace runs on before the change, YAML or JSON, or the nodes' file (.csv) of a"
-              + " trace of format alibaba: one queue of their size; else one of the trace's size.")
+          "What the trace runs on before the change, YAML or JSON, or the nodes' file (.csv or"
+              + " .csv.gz) of a trace of format alibaba: one queue of their size; else one of the"
+              + " trace's size.")
   private @Nullable Path cluster;
 
   @Option(
@@ -316,7 +317,7 @@ public final class WhatIfCommand implements Callable<Integer> {
     DeclarationFile.Declared queues = new DeclarationFile.Declared();
     if (cluster == null) {
       queues.events().addAll(TracePast.oneQueue(read.jobs()));
-    } else if (traceFormat == TraceFormat.ALIBABA && cluster.toString().contains(".csv")) {
+    } else if (traceFormat == TraceFormat.ALIBABA && isTable(cluster)) {
       try (InputStream in = Files.newInputStream(cluster)) {
         queues.events().addAll(TracePast.oneQueue(Trace.alibabaNodes(in)));
       } catch (IllegalArgumentException e) {
@@ -336,6 +337,10 @@ public final class WhatIfCommand implements Callable<Integer> {
     }
     return comparison(
         WhatIf.play(playInput, List.of()), changed(playInput, declared), declared, remarks);
+  }
+
+  private static boolean isTable(Path file) {
+    return file.toString().endsWith(".csv") || file.toString().endsWith(".csv.gz");
   }
 
   private static WhatIfComparison comparison(

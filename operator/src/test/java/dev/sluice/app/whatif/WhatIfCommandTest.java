@@ -342,6 +342,13 @@ class WhatIfCommandTest {
     assertThat(run(arguments)).isEqualTo(1);
     assertThat(err.toString())
         .contains("nodes.csv: line 1: the header lacks cpu_milli, memory_mib, gpu");
+
+    // the name of a directory doesn't make a table of what is in it
+    arguments[8] =
+        Files.createDirectory(directory.resolve("trace.csv.d")).resolve("cluster.yaml").toString();
+    Files.copy(directory.resolve("cluster.yaml"), Path.of(arguments[8]));
+    assertThat(run(arguments)).isEqualTo(1);
+    assertThat(err.toString()).contains("no LocalQueue is named \"LS\"");
   }
 
   /** Time axis, section 5: budgets may be changed, too. */
