@@ -17,6 +17,7 @@ import dev.sluice.app.module.OptionsMapper;
 import dev.sluice.app.module.WorkloadCosts;
 import dev.sluice.app.whatif.DeclarationFile.PriorityClass;
 import dev.sluice.core.engine.InlineScheduler;
+import dev.sluice.core.model.BudgetAccount;
 import dev.sluice.core.model.LocalQueueId;
 import dev.sluice.core.model.PendingWorkload;
 import dev.sluice.core.model.PreemptionRules;
@@ -223,14 +224,19 @@ final class LivePresent {
   private void declareBudget(ObjectNode object) {
     String name = object.at("/metadata/name").asText();
     BudgetReader.Reading read = BudgetReader.read(name, object.path("spec"));
+    JsonNode status = object.path("status");
+    boolean isKept = !BudgetStatus.writer(status).isEmpty(); // else the operator reads none, too
+    Optional<BudgetAccount> account = isKept ? BudgetStatus.read(status) : Optional.empty();
     read.budget()
         .ifPresent(
-            budget ->
-                declared
-                    .events()
-                    .add(
-                        new SchedulerEvent.BudgetChanged(
-                            budget, BudgetStatus.read(object.path("status")))));
+            budget -> {
+              declared.events().add(new SchedulerEvent.BudgetChanged(budget, account));
+              if (isKept && account.isEmpty()) {
+                remarks.add(
+                    "Budget %s: what was spent of it can't be read: it is counted from the begin on"
+                        .formatted(name));
+              }
+            });
     read.faults().stream()
         .findFirst()
         .ifPresent(fault -> remarks.add("left out: Budget " + name + ": " + fault));

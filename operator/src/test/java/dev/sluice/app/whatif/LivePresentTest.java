@@ -99,6 +99,10 @@ class LivePresentTest {
   }
 
   private static String budget(String spent) {
+    return budget("operator", spent);
+  }
+
+  private static String budget(String writer, String spent) {
     return """
     metadata: {name: spent}
     spec:
@@ -108,11 +112,12 @@ class LivePresentTest {
       limits: [{resource: cpu, hours: 10}]
     status:
       account:
+        writer: "%s"
         start: "2026-01-01T00:00:00Z"
         end: "2027-01-01T00:00:00Z"
         spent: [{limit: cpu, amount: "%s"}]
     """
-        .formatted(spent);
+        .formatted(writer, spent);
   }
 
   private static int starts(PlayInput present) {
@@ -132,6 +137,25 @@ class LivePresentTest {
   void budgetsThatAreNotSpentHoldNobody() throws Exception {
     list("/apis/sluice.dev/v1alpha1/budgets", "Budget", budget("35000000000"));
     assertThat(starts(present("", WAITING))).isOne();
+  }
+
+  /** An operator that begins counts them anew, too. */
+  @Test
+  void anAccountThatCannotBeReadIsTold() throws Exception {
+    list("/apis/sluice.dev/v1alpha1/budgets", "Budget", budget("much"));
+    PlayInput present = present("", WAITING);
+    assertThat(starts(present)).isOne();
+    assertThat(present.remarks())
+        .contains(
+            "Budget spent: what was spent of it can't be read: it is counted from the begin on");
+  }
+
+  @Test
+  void anAccountThatNobodyWroteIsNone() throws Exception {
+    list("/apis/sluice.dev/v1alpha1/budgets", "Budget", budget("", "36000000000"));
+    PlayInput present = present("", WAITING);
+    assertThat(starts(present)).isOne();
+    assertThat(present.remarks()).noneMatch(remark -> remark.contains("Budget"));
   }
 
   @Test
