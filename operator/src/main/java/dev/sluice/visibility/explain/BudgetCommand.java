@@ -47,6 +47,7 @@ import picocli.CommandLine.Spec;
 public final class BudgetCommand implements Callable<Integer> {
 
   private static final int FORBIDDEN = 403;
+  private static final int EXPIRED = 410;
   private static final int PAGE = 500;
   private static final String ROW = "%-28s %-20s %12s %12s %12s %12s%n";
 
@@ -62,6 +63,9 @@ public final class BudgetCommand implements Callable<Integer> {
   private Format format = Format.TABLE;
 
   @Mixin private KubeconfigOption kubeconfig = new KubeconfigOption();
+
+  /** The only namespace whose Workloads could be listed; empty for all. */
+  private String only = "";
 
   /** How the answer is printed. */
   public enum Format {
@@ -108,31 +112,59 @@ public final class BudgetCommand implements Callable<Integer> {
     return JsonMappers.JSON.readTree(answer == null ? "{}" : answer);
   }
 
-  /** The Workloads that it holds; who may not list them is told so, and sees none. */
+  /**
+   * The Workloads that it holds, if those of all namespaces may not be listed those of the
+   * context's; who may not list these either is told so, and sees none.
+   */
   private List<Held> held(KubernetesClient client) throws IOException {
+    try {
+      return held(client, "");
+    } catch (KubernetesClientException e) {
+      if (e.getCode() != FORBIDDEN) {
+        throw e;
+      }
+    }
+    String context = Optional.ofNullable(client.getNamespace()).orElse("default");
+    try {
+      List<Held> held = held(client, "namespaces/" + encoded(context) + "/");
+      only = context;
+      return held;
+    } catch (KubernetesClientException e) {
+      if (e.getCode() != FORBIDDEN) {
+        throw e;
+      }
+      spec.commandLine()
+          .getErr()
+          .println("sluice: you may not list Workloads: who is held isn't shown");
+      return List.of();
+    }
+  }
+
+  private List<Held> held(KubernetesClient client, String in) throws IOException {
+    try {
+      return listed(client, in);
+    } catch (KubernetesClientException e) {
+      if (e.getCode() != EXPIRED) {
+        throw e;
+      }
+      return listed(client, in); // the API server doesn't remember a list for long
+    }
+  }
+
+  private List<Held> listed(KubernetesClient client, String in) throws IOException {
     List<Held> held = new ArrayList<>();
     String next = "";
     do {
-      JsonNode page;
-      try {
-        page =
-            read(
-                client,
-                "/apis/%s/%s/workloads?limit=%d%s"
-                    .formatted(
-                        ApiVersions.GROUP,
-                        ApiVersions.V1BETA2,
-                        PAGE,
-                        next.isEmpty() ? "" : "&continue=" + encoded(next)));
-      } catch (KubernetesClientException e) {
-        if (e.getCode() != FORBIDDEN) {
-          throw e;
-        }
-        spec.commandLine()
-            .getErr()
-            .println("sluice: you may not list Workloads: who is held isn't shown");
-        return List.of();
-      }
+      JsonNode page =
+          read(
+              client,
+              "/apis/%s/%s/%sworkloads?limit=%d%s"
+                  .formatted(
+                      ApiVersions.GROUP,
+                      ApiVersions.V1BETA2,
+                      in,
+                      PAGE,
+                      next.isEmpty() ? "" : "&continue=" + encoded(next)));
       for (JsonNode workload : page.path("items")) {
         held(workload).ifPresent(held::add);
       }
@@ -200,8 +232,11 @@ public final class BudgetCommand implements Callable<Integer> {
               JsonFields.text(limit, "remaining")));
     }
     if (!held.isEmpty()) {
-      text.append("held:%n".formatted());
+      text.append(
+          only.isEmpty() ? "held:%n".formatted() : "held in namespace %s:%n".formatted(only));
       held.forEach(each -> text.append("  %s: %s%n".formatted(each.workload(), each.message())));
+    } else if (!only.isEmpty()) {
+      text.append("nothing is held in namespace %s%n".formatted(only));
     }
     return text.toString();
   }

@@ -24,6 +24,8 @@ class BudgetCommandTest {
 
   private static final String BUDGET = "/apis/sluice.dev/v1alpha1/budgets/team";
   private static final String WORKLOADS = "/apis/kueue.x-k8s.io/v1beta2/workloads?limit=500";
+  private static final String OF_CONTEXT =
+      "/apis/kueue.x-k8s.io/v1beta2/namespaces/vision/workloads?limit=500";
 
   @TempDir private Path directory = Path.of("");
 
@@ -45,7 +47,7 @@ class BudgetCommandTest {
             kind: Config
             clusters: [{name: a, cluster: {server: "%s"}}]
             users: [{name: u, user: {token: x}}]
-            contexts: [{name: c, context: {cluster: a, user: u}}]
+            contexts: [{name: c, context: {cluster: a, user: u, namespace: vision}}]
             current-context: c
             """
                 .formatted(client.getConfiguration().getMasterUrl()));
@@ -61,6 +63,16 @@ class BudgetCommandTest {
 
   private void serve(String path, int code, String yaml) throws IOException {
     server.expect().get().withPath(path).andReturn(code, JsonMappers.YAML.readTree(yaml)).always();
+  }
+
+  /** Refuses one request. */
+  private void refuse(String path, int code) {
+    server
+        .expect()
+        .get()
+        .withPath(path)
+        .andReturn(code, new StatusBuilder().withCode(code).build())
+        .once();
   }
 
   private void given() throws IOException {
@@ -114,18 +126,53 @@ class BudgetCommandTest {
   @Test
   void whoMayNotListWorkloadsSeesTheLimits() throws IOException {
     given();
-    server
-        .expect()
-        .get()
-        .withPath(WORKLOADS)
-        .andReturn(403, new StatusBuilder().withCode(403).withReason("Forbidden").build())
-        .always();
+    refuse(WORKLOADS, 403);
+    refuse(OF_CONTEXT, 403);
     assertThat(run("team", "-o", "json")).as(err.toString()).isZero();
     JsonNode told = JsonMappers.JSON.readTree(out.toString());
     assertThat(told.path("name").asText()).isEqualTo("team");
     assertThat(told.at("/limits/0/remaining").asText()).isEqualTo("30");
     assertThat(told.path("held").isEmpty()).isTrue();
     assertThat(err.toString()).contains("you may not list Workloads");
+  }
+
+  /** As kubectl sluice budget does. */
+  @Test
+  void whoMayListWorkloadsOfTheContextsNamespaceSeesThose() throws IOException {
+    given();
+    refuse(WORKLOADS, 403);
+    serve(
+        OF_CONTEXT,
+        200,
+        "{items: [%s]}".formatted(waiting("a", "BudgetExhausted: Budget team has 60 spent")));
+    assertThat(run("team")).as(err.toString()).isZero();
+    assertThat(out.toString())
+        .endsWith(
+            "held in namespace vision:\n  vision/a: BudgetExhausted: Budget team has 60 spent\n");
+    assertThat(err.toString()).isEmpty();
+  }
+
+  @Test
+  void nothingHeldInTheContextsNamespaceIsTold() throws IOException {
+    given();
+    refuse(WORKLOADS, 403);
+    serve(OF_CONTEXT, 200, "{items: []}");
+    assertThat(run("team")).as(err.toString()).isZero();
+    assertThat(out.toString()).endsWith("nothing is held in namespace vision\n");
+  }
+
+  @Test
+  void aListThatExpiresIsReadAnew() throws IOException {
+    given();
+    serve(
+        WORKLOADS,
+        200,
+        "{items: [%s], metadata: {continue: more}}"
+            .formatted(waiting("a", "BudgetExhausted: Budget team has 60 spent")));
+    refuse(WORKLOADS + "&continue=more", 410);
+    serve(WORKLOADS + "&continue=more", 200, "{items: []}");
+    assertThat(run("team", "-o", "json")).as(err.toString()).isZero();
+    assertThat(JsonMappers.JSON.readTree(out.toString()).path("held")).hasSize(1);
   }
 
   @Test
