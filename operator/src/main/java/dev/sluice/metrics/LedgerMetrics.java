@@ -7,7 +7,11 @@ import io.prometheus.metrics.core.metrics.Gauge;
 import io.prometheus.metrics.model.registry.PrometheusRegistry;
 import java.util.function.Predicate;
 
-/** Counts what the ledger of this process wrote, lost, and has to write. Thread-safe. */
+/**
+ * Counts what the ledger of this process wrote, lost, and has to write. Lost work is counted at the
+ * end of an attempt, with what ran before this process led, and all else since it leads: so {@code
+ * lost} can exceed {@code run} (docs/ledger.md#metrics). Thread-safe.
+ */
 public final class LedgerMetrics implements Ledger.Listener {
 
   private static final double MILLIS = 1_000;
