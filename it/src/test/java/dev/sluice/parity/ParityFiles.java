@@ -48,7 +48,7 @@ final class ParityFiles {
 
   /**
    * The sources of the operator, by their path below the root package, such as {@code
-   * queues/CohortReconciler.java}. The laboratory isn't among them.
+   * queues/QueueControllers.java}. The laboratory isn't among them.
    */
   static SortedMap<String, String> sources() {
     return SOURCES;

@@ -6,10 +6,14 @@ import dev.sluice.api.v1alpha1.DynamicQuotaOrchestrator.QuotaReference;
 import dev.sluice.api.v1beta2.AdmissionCheck;
 import dev.sluice.api.v1beta2.ClusterQueue;
 import dev.sluice.api.v1beta2.Cohort;
+import dev.sluice.api.v1beta2.Cohort.CohortStatus;
 import dev.sluice.api.v1beta2.LocalQueue;
+import dev.sluice.api.v1beta2.LocalQueue.LocalQueueStatus;
 import dev.sluice.api.v1beta2.ResourceFlavor;
 import dev.sluice.api.v1beta2.Topology;
 import dev.sluice.api.v1beta2.WorkloadPriorityClass;
+import dev.sluice.core.engine.CohortView;
+import dev.sluice.core.engine.LocalQueueView;
 import dev.sluice.core.engine.SchedulerViews;
 import dev.sluice.core.engine.ViewListener;
 import dev.sluice.kube.client.ApiClient;
@@ -17,14 +21,18 @@ import dev.sluice.kube.controller.ControllerRegistration;
 import dev.sluice.kube.controller.GroupKindConcurrency;
 import dev.sluice.kube.controller.LeaderAwareReconciler;
 import dev.sluice.kube.controller.ObservableItemStore;
+import dev.sluice.kube.controller.PerGenerationEvents;
 import dev.sluice.kube.controller.ReconcileTrigger;
 import dev.sluice.kube.controller.WorkQueueSettings;
 import dev.sluice.kube.events.EventNotifier;
 import dev.sluice.kube.leader.Leadership;
 import dev.sluice.queues.cache.InformerCaches;
 import dev.sluice.queues.mapping.ClusterQueueMapper;
+import dev.sluice.queues.mapping.CohortMapper;
 import dev.sluice.queues.mapping.EffectiveQuotasPlan;
 import dev.sluice.queues.mapping.FlavorMapper;
+import dev.sluice.queues.mapping.LocalQueueMapper;
+import dev.sluice.queues.status.QueueStatuses;
 import dev.sluice.queues.status.StatusRateLimiter;
 import dev.sluice.workload.record.WorkloadListener;
 import dev.sluice.workload.record.WorkloadLister;
@@ -358,5 +366,186 @@ public final class QueueControllers implements AutoCloseable {
   @Override
   public void close() {
     viewEventSource.close();
+  }
+
+  /** Reconciles an AdmissionCheck: keeps its finalizer while a ClusterQueue uses the check. */
+  private static final class AdmissionCheckReconciler
+      extends InUseFinalizerReconciler<AdmissionCheck> {
+
+    private final InformerCaches informerCaches;
+
+    AdmissionCheckReconciler(
+        Leadership leadership,
+        ReconcileTrigger<AdmissionCheck> reconcileTrigger,
+        InformerCaches informerCaches,
+        ApiClient writer) {
+      super(leadership, reconcileTrigger, writer);
+      this.informerCaches = informerCaches;
+    }
+
+    @Override
+    boolean inUse(String name) {
+      return informerCaches.clusterQueues().all().stream()
+          .anyMatch(queue -> ClusterQueueMapper.admissionChecks(queue).contains(name));
+    }
+  }
+
+  /** Reconciles a Topology: keeps its finalizer while a ResourceFlavor refers to the Topology. */
+  private static final class TopologyReconciler extends InUseFinalizerReconciler<Topology> {
+
+    private final InformerCaches informerCaches;
+
+    TopologyReconciler(
+        Leadership leadership,
+        ReconcileTrigger<Topology> reconcileTrigger,
+        InformerCaches informerCaches,
+        ApiClient writer) {
+      super(leadership, reconcileTrigger, writer);
+      this.informerCaches = informerCaches;
+    }
+
+    @Override
+    boolean inUse(String name) {
+      return informerCaches.flavors().all().stream()
+          .anyMatch(flavor -> FlavorMapper.topology(flavor).filter(name::equals).isPresent());
+    }
+  }
+
+  /**
+   * Reconciles a ResourceFlavor: keeps its finalizer while a ClusterQueue has quota for the flavor.
+   */
+  private static final class ResourceFlavorReconciler
+      extends InUseFinalizerReconciler<ResourceFlavor> {
+
+    private final InformerCaches informerCaches;
+
+    ResourceFlavorReconciler(
+        Leadership leadership,
+        ReconcileTrigger<ResourceFlavor> reconcileTrigger,
+        InformerCaches informerCaches,
+        ApiClient writer) {
+      super(leadership, reconcileTrigger, writer);
+      this.informerCaches = informerCaches;
+    }
+
+    @Override
+    boolean inUse(String name) {
+      return informerCaches.clusterQueues().all().stream()
+          .anyMatch(queue -> ClusterQueueMapper.flavors(queue).contains(name));
+    }
+  }
+
+  /**
+   * Reconciles a LocalQueue: writes the status from the scheduler's view. A LocalQueue has no
+   * finalizer.
+   */
+  private static final class LocalQueueReconciler extends LeaderAwareReconciler<LocalQueue> {
+
+    private final SchedulerViews schedulerViews;
+    private final StatusWriter<LocalQueueStatus> statuses;
+    private final InstantSource clock;
+    private final PerGenerationEvents events;
+
+    LocalQueueReconciler(
+        Leadership leadership,
+        ReconcileTrigger<LocalQueue> reconcileTrigger,
+        SchedulerViews schedulerViews,
+        ApiClient writer,
+        ObjectMapper mapper,
+        InstantSource clock,
+        EventNotifier eventNotifier) {
+      super(leadership, reconcileTrigger);
+      this.schedulerViews = schedulerViews;
+      this.statuses = new StatusWriter<>(mapper, writer, LocalQueueStatus.class);
+      this.clock = clock;
+      this.events = new PerGenerationEvents(eventNotifier);
+    }
+
+    @Override
+    protected Step reconcileObject(LocalQueue queue) {
+      if (queue.isMarkedForDeletion()) {
+        return new Step.Done();
+      }
+      events.emit(queue, "Misconfigured", LocalQueueMapper.faults(queue));
+      return schedulerViews
+          .localQueue(LocalQueueMapper.id(queue))
+          .map(view -> writeStatus(queue, view))
+          .orElseGet(Step.Done::new);
+    }
+
+    private Step writeStatus(LocalQueue queue, LocalQueueView view) {
+      return statuses
+          .write(
+              queue,
+              standing ->
+                  QueueStatuses.localQueue(view, generation(queue), standing, clock.instant()))
+          .map(outcome -> after(queue, outcome))
+          .orElseGet(Step.Done::new);
+    }
+
+    @Override
+    protected void forget(LocalQueue queue) {
+      statuses.forget(queue);
+      events.forget(queue);
+    }
+  }
+
+  /**
+   * Reconciles a Cohort: reports faults as events, because a Cohort has no condition and no
+   * finalizer, and writes its fair share from the scheduler's view into the status.
+   */
+  private static final class CohortReconciler extends LeaderAwareReconciler<Cohort> {
+
+    private static final String MISCONFIGURED = "Misconfigured";
+
+    private final SchedulerViews schedulerViews;
+    private final StatusWriter<CohortStatus> statuses;
+    private final PerGenerationEvents events;
+    private final EffectiveQuotasPlan effectiveQuotas;
+
+    CohortReconciler(
+        Leadership leadership,
+        ReconcileTrigger<Cohort> reconcileTrigger,
+        SchedulerViews schedulerViews,
+        ApiClient writer,
+        ObjectMapper mapper,
+        EventNotifier eventNotifier,
+        EffectiveQuotasPlan effectiveQuotas) {
+      super(leadership, reconcileTrigger);
+      this.schedulerViews = schedulerViews;
+      this.effectiveQuotas = effectiveQuotas;
+      this.statuses = new StatusWriter<>(mapper, writer, CohortStatus.class);
+      this.events = new PerGenerationEvents(eventNotifier);
+    }
+
+    @Override
+    protected Step reconcileObject(Cohort cohort) {
+      events.emit(cohort, MISCONFIGURED, CohortMapper.translate(cohort).faults());
+      return schedulerViews
+          .cohort(cohort.getMetadata().getName())
+          .map(view -> writeStatus(cohort, view))
+          .orElseGet(Step.Done::new);
+    }
+
+    private Step writeStatus(Cohort cohort, CohortView view) {
+      return statuses
+          .write(cohort, standing -> wanted(cohort, view, standing))
+          .map(outcome -> after(cohort, outcome))
+          .orElseGet(Step.Done::new);
+    }
+
+    private CohortStatus wanted(Cohort cohort, CohortView view, @Nullable CohortStatus status) {
+      CohortStatus seen = QueueStatuses.cohort(view, status);
+      return seen.with(
+          effectiveQuotas.wanted(
+              new QuotaReference("Cohort", cohort.getMetadata().getName()),
+              seen.effectiveQuotas()));
+    }
+
+    @Override
+    protected void forget(Cohort cohort) {
+      statuses.forget(cohort);
+      events.forget(cohort);
+    }
   }
 }

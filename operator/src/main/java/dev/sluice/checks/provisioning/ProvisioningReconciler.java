@@ -18,7 +18,9 @@ import dev.sluice.jobs.policy.FlavorLookup;
 import dev.sluice.kube.controller.WorkQueue;
 import dev.sluice.kube.controller.WorkQueueSettings;
 import dev.sluice.workload.record.CachedWorkload;
+import dev.sluice.workload.record.CachedWorkload.Assignment;
 import dev.sluice.workload.record.CachedWorkload.CheckState;
+import dev.sluice.workload.record.CachedWorkload.PodSet;
 import dev.sluice.workload.record.WorkloadListener;
 import dev.sluice.workload.record.WorkloadLister;
 import java.time.Duration;
@@ -26,6 +28,7 @@ import java.time.Instant;
 import java.time.InstantSource;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -33,6 +36,7 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.BooleanSupplier;
 import java.util.function.Function;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -502,6 +506,105 @@ final class ProvisioningReconciler implements WorkloadListener, AutoCloseable {
       if (failure != null) {
         throw failure;
       }
+    }
+  }
+
+  /**
+   * Which requests of a Workload are not needed any more (docs/provisioning.md#what-is-deleted).
+   */
+  static final class RequestCleanup {
+
+    private RequestCleanup() {}
+
+    /**
+     * The requests to delete.
+     *
+     * @param checks the states of the Workload's checks of this controller
+     * @param owned the requests that the Workload controls
+     * @param onEviction whether they are deleted before the Workload has finished, too
+     */
+    static List<CachedRequest> unneeded(
+        CachedWorkload workload,
+        List<CheckState> checks,
+        Collection<CachedRequest> owned,
+        boolean onEviction) {
+      boolean none = workload.finished() || workload.evicted() || !workload.spec().active();
+      boolean isRunning = workload.admitted() && !none; // on nodes that a request may stand for
+      boolean isInterrupted =
+          !workload.quotaReserved() && !none; // the next reservation may need it
+      if (isRunning || isInterrupted || !workload.finished() && !onEviction) {
+        return List.of();
+      }
+      Set<String> needed =
+          checks.stream()
+              .filter(check -> !none)
+              .map(check -> ProvisioningPolicy.requestName(workload, check))
+              .collect(Collectors.toSet());
+      return owned.stream()
+          .filter(request -> !request.deleting() && !needed.contains(request.name()))
+          .toList();
+    }
+  }
+
+  /**
+   * The pods that a slice of an elastic job has more than the slice that it replaces
+   * (docs/provisioning.md#elastic-jobs): the others run, so that their nodes are there.
+   */
+  static final class SliceIncrement {
+
+    private SliceIncrement() {}
+
+    /**
+     * The Workload with the numbers of pods for which nodes are needed. These are all of them if
+     * the replaced slice isn't there any more, or doesn't run.
+     */
+    static CachedWorkload of(CachedWorkload workload, WorkloadLister workloads) {
+      if (!workload.elastic() || workload.replacedSlice().isEmpty()) {
+        return workload;
+      }
+      return workloads
+          .get(workload.id().namespace(), workload.replacedSlice())
+          .filter(replaced -> runs(replaced) && replaced.owner().equals(workload.owner()))
+          .map(replaced -> workload.withAssignments(increments(workload, replaced.assignments())))
+          .orElse(workload);
+    }
+
+    private static boolean runs(CachedWorkload workload) {
+      return workload.elastic()
+          && workload.admitted()
+          && !workload.evicted()
+          && !workload.finished();
+    }
+
+    private static List<Assignment> increments(
+        CachedWorkload workload, List<Assignment> replacedAssignments) {
+      Map<String, Integer> running =
+          replacedAssignments.stream()
+              .collect(Collectors.toMap(Assignment::name, Assignment::count, Math::max));
+      // A slice that is made smaller while it has quota keeps its assignment.
+      Map<String, Integer> asked =
+          workload.spec().podSets().stream()
+              .collect(Collectors.toMap(PodSet::name, PodSet::count, Math::max));
+      return workload.assignments().stream()
+          .map(
+              assignment -> {
+                int pods =
+                    Math.min(
+                        assignment.count(),
+                        asked.getOrDefault(assignment.name(), assignment.count()));
+                return assignment.withCount(
+                    Math.max(0, pods - running.getOrDefault(assignment.name(), 0)));
+              })
+          .toList();
+    }
+
+    /** The slices that replace a Workload: its own state decides how many nodes they need. */
+    static Collection<CachedWorkload> replacing(CachedWorkload workload, WorkloadLister workloads) {
+      return !workload.elastic() || workload.owner().isEmpty()
+          ? List.of()
+          : workloads.ownedBy(workload.owner().get().uid()).stream()
+              .filter(other -> other.replacedSlice().equals(workload.id().name()))
+              .toList();
     }
   }
 }

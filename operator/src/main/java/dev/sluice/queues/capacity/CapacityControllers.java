@@ -2,8 +2,11 @@ package dev.sluice.queues.capacity;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.sluice.api.ApiVersions;
+import dev.sluice.api.v1alpha1.Capacity;
 import dev.sluice.api.v1alpha1.CapacityProvider;
+import dev.sluice.api.v1alpha1.CapacityProvider.CapacityProviderStatus;
 import dev.sluice.api.v1alpha1.DynamicQuotaOrchestrator;
+import dev.sluice.api.v1alpha1.DynamicQuotaOrchestrator.DynamicQuotaOrchestratorStatus;
 import dev.sluice.api.v1alpha1.DynamicQuotaOrchestrator.QuotaReference;
 import dev.sluice.api.v1beta2.ClusterQueue;
 import dev.sluice.api.v1beta2.Cohort;
@@ -11,23 +14,35 @@ import dev.sluice.api.v1beta2.EffectiveQuotas;
 import dev.sluice.api.v1beta2.ResourceFlavor;
 import dev.sluice.kube.client.ApiClient;
 import dev.sluice.kube.controller.ControllerRegistration;
+import dev.sluice.kube.controller.LeaderAwareReconciler;
 import dev.sluice.kube.controller.ObservableItemStore;
 import dev.sluice.kube.controller.ReconcileTrigger;
 import dev.sluice.kube.leader.Leadership;
+import dev.sluice.queues.StatusWriter;
 import dev.sluice.queues.cache.InformerCaches;
+import dev.sluice.queues.capacity.OrchestrationPlan.Findings;
+import dev.sluice.queues.capacity.OrchestrationPlan.Note;
 import dev.sluice.queues.mapping.EffectiveQuotasPlan;
+import dev.sluice.queues.status.Conditions;
+import io.fabric8.kubernetes.api.model.Condition;
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.client.CustomResource;
 import io.javaoperatorsdk.operator.Operator;
 import java.time.Duration;
+import java.time.Instant;
 import java.time.InstantSource;
+import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.OptionalInt;
+import java.util.SortedMap;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.BiConsumer;
 import java.util.function.Consumer;
+import java.util.function.Function;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -294,5 +309,242 @@ public final class CapacityControllers implements EffectiveQuotasPlan, AutoClose
   public @Nullable EffectiveQuotas wanted(
       QuotaReference reference, @Nullable EffectiveQuotas current) {
     return plan.isPresent() ? plan.get().wanted(reference, current) : current;
+  }
+
+  /** Writes what the plan says of a DynamicQuotaOrchestrator into its status. */
+  private static final class DynamicQuotaOrchestratorReconciler
+      extends LeaderAwareReconciler<DynamicQuotaOrchestrator> {
+
+    private final StatusWriter<DynamicQuotaOrchestratorStatus> statusWriter;
+    private final Function<String, Optional<Findings>> findings;
+    private final InstantSource clock;
+
+    /**
+     * Creates a reconciler.
+     *
+     * @param findings what the plan says of the orchestrator of a name; empty while there is no
+     *     plan
+     */
+    DynamicQuotaOrchestratorReconciler(
+        Dependencies dependencies,
+        ReconcileTrigger<DynamicQuotaOrchestrator> reconcileTrigger,
+        Function<String, Optional<Findings>> findings) {
+      super(dependencies.leadership(), reconcileTrigger);
+      this.statusWriter =
+          new StatusWriter<>(
+              dependencies.mapper(),
+              dependencies.apiClient(),
+              DynamicQuotaOrchestratorStatus.class);
+      this.findings = findings;
+      this.clock = dependencies.clock();
+    }
+
+    @Override
+    protected Step reconcileObject(DynamicQuotaOrchestrator orchestrator) {
+      return findings
+          .apply(orchestrator.getMetadata().getName())
+          .flatMap(
+              ownFindings ->
+                  statusWriter.write(
+                      orchestrator,
+                      status -> wanted(ownFindings, status, generation(orchestrator))))
+          .map(outcome -> after(orchestrator, outcome))
+          .orElseGet(Step.Done::new);
+    }
+
+    private DynamicQuotaOrchestratorStatus wanted(
+        Findings ownFindings, @Nullable DynamicQuotaOrchestratorStatus status, long generation) {
+      Instant now = clock.instant();
+      List<Condition> conditions =
+          Conditions.with(
+              status == null ? List.of() : status.conditions(),
+              condition(
+                  DynamicQuotaOrchestrator.COMPUTED, ownFindings.computedNote(), generation, now));
+      List<Condition> before = conditions;
+      conditions =
+          ownFindings
+              .distributed()
+              .map(
+                  note ->
+                      Conditions.with(
+                          before,
+                          condition(DynamicQuotaOrchestrator.DISTRIBUTED, note, generation, now)))
+              .orElseGet(
+                  () ->
+                      before.stream()
+                          .filter(it -> !DynamicQuotaOrchestrator.DISTRIBUTED.equals(it.getType()))
+                          .toList());
+      return new DynamicQuotaOrchestratorStatus(
+          conditions,
+          ownFindings.keepsCapacity() && status != null
+              ? status.effectiveCapacity()
+              : ownFindings.capacity());
+    }
+
+    private static Condition condition(String type, Note note, long generation, Instant now) {
+      return Conditions.of(type, note.status(), note.reason(), note.message(), generation, now);
+    }
+
+    @Override
+    protected void forget(DynamicQuotaOrchestrator orchestrator) {
+      statusWriter.forget(orchestrator);
+    }
+  }
+
+  /**
+   * Keeps the status of the CapacityProviders that count nodes or worker clusters; those of other
+   * controllers are left alone.
+   */
+  private static final class CapacityProviderReconciler
+      extends LeaderAwareReconciler<CapacityProvider> {
+
+    private final InformerCaches caches;
+    private final Optional<CapacityNodes> nodes;
+    private final ForeignPodCount foreignPods;
+    private final Optional<WorkerCapacity> workers;
+    private final StatusWriter<CapacityProviderStatus> statusWriter;
+    private final InstantSource clock;
+
+    /** Creates a reconciler. */
+    CapacityProviderReconciler(
+        Dependencies dependencies, ReconcileTrigger<CapacityProvider> reconcileTrigger) {
+      super(dependencies.leadership(), reconcileTrigger);
+      this.caches = dependencies.caches();
+      this.nodes = dependencies.sources().nodes();
+      this.foreignPods = new ForeignPodCount(() -> nodes.flatMap(CapacityNodes::foreignRequests));
+      this.workers = dependencies.sources().workers();
+      this.statusWriter =
+          new StatusWriter<>(
+              dependencies.mapper(), dependencies.apiClient(), CapacityProviderStatus.class);
+      this.clock = dependencies.clock();
+    }
+
+    /** Pods are counted again by whoever asks next. */
+    void countPodsAgain() {
+      foreignPods.countAgain();
+    }
+
+    @Override
+    protected Step reconcileObject(CapacityProvider provider) {
+      boolean counted =
+          (nodes.isPresent() && ProviderCapacity.countsNodes(provider))
+              || (workers.isPresent() && ProviderCapacity.countsWorkers(provider));
+      if (!counted || provider.isMarkedForDeletion()) {
+        return new Step.Done();
+      }
+      return statusWriter
+          .write(provider, status -> wanted(provider, status))
+          .map(outcome -> after(provider, outcome))
+          .orElseGet(Step.Done::new);
+    }
+
+    /** A capacity that was told stays until what is counted is known. */
+    private CapacityProviderStatus wanted(
+        CapacityProvider provider, @Nullable CapacityProviderStatus status) {
+      Capacity before = status == null ? null : status.capacity();
+      List<Condition> conditions = status == null ? List.of() : status.conditions();
+      boolean ofWorkers = ProviderCapacity.countsWorkers(provider);
+      boolean subtracts =
+          ProviderCapacity.subtractsPods(provider) && nodes.orElseThrow().countsPods();
+      Optional<Map<String, SortedMap<String, Long>>> foreign =
+          subtracts ? foreignPods.requests() : Optional.empty();
+      if (!ofWorkers && (!nodes.orElseThrow().isListed() || (subtracts && foreign.isEmpty()))) {
+        return before == null
+            ? told(
+                provider,
+                conditions,
+                null,
+                "SourceUnavailable",
+                subtracts ? "The nodes and pods aren't listed yet" : "The nodes aren't listed yet")
+            : new CapacityProviderStatus(before, conditions);
+      }
+      ProviderCapacity.Result result =
+          ofWorkers
+              ? ProviderCapacity.ofWorkers(
+                  provider, before, caches.flavors()::find, workers.orElseThrow())
+              : ProviderCapacity.of(
+                  provider, before, caches.flavors()::find, nodes.orElseThrow().all(), foreign);
+      return switch (result) {
+        case ProviderCapacity.Result.Counted(Capacity capacity) ->
+            told(
+                provider,
+                conditions,
+                capacity,
+                "Synchronized",
+                ofWorkers
+                    ? "The capacity is the nominal quota of the worker clusters"
+                    : "The capacity is that of the nodes that are ready and schedulable"
+                        + (subtracts ? ", less what pods request there that aren't queued" : ""));
+        case ProviderCapacity.Result.Failed(String reason, String message) ->
+            told(provider, conditions, before, reason, message);
+      };
+    }
+
+    private CapacityProviderStatus told(
+        CapacityProvider provider,
+        List<Condition> conditions,
+        @Nullable Capacity capacity,
+        String reason,
+        String message) {
+      return new CapacityProviderStatus(
+          capacity,
+          Conditions.with(
+              conditions,
+              Conditions.of(
+                  CapacityProvider.SYNCHRONIZED,
+                  reason.equals("Synchronized"),
+                  reason,
+                  message,
+                  generation(provider),
+                  clock.instant())));
+    }
+
+    @Override
+    protected void forget(CapacityProvider provider) {
+      statusWriter.forget(provider);
+    }
+  }
+
+  /**
+   * What pods request that aren't queued: counted once for all providers, by whoever asks first
+   * after it was said to count again. Thread-safe.
+   */
+  static final class ForeignPodCount {
+
+    private final Supplier<Optional<Map<String, SortedMap<String, Long>>>> count;
+    private final ReentrantLock lock = new ReentrantLock();
+    private Optional<Map<String, SortedMap<String, Long>>> counted = Optional.empty();
+
+    /**
+     * Nothing is counted yet.
+     *
+     * @param count walks all pods; empty while they aren't listed, which isn't remembered
+     */
+    ForeignPodCount(Supplier<Optional<Map<String, SortedMap<String, Long>>>> count) {
+      this.count = count;
+    }
+
+    /** The requests, by node and resource; empty while the pods aren't listed. */
+    Optional<Map<String, SortedMap<String, Long>>> requests() {
+      lock.lock();
+      try {
+        if (counted.isEmpty()) {
+          counted = count.get();
+        }
+        return counted;
+      } finally {
+        lock.unlock();
+      }
+    }
+
+    /** Forgets what was counted. */
+    void countAgain() {
+      lock.lock();
+      try {
+        counted = Optional.empty();
+      } finally {
+        lock.unlock();
+      }
+    }
   }
 }

@@ -1,5 +1,8 @@
 package dev.sluice.workload.reading;
 
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.node.MissingNode;
 import dev.sluice.api.json.JsonMappers;
 import dev.sluice.core.model.WorkloadId;
 import dev.sluice.kube.client.Backoff;
@@ -11,6 +14,7 @@ import dev.sluice.kube.client.StreamingListParser;
 import dev.sluice.kube.reflect.ListWatch;
 import dev.sluice.kube.reflect.ReadErrorLog;
 import dev.sluice.kube.reflect.ReadOptions;
+import dev.sluice.kube.reflect.TolerantDeserializers;
 import dev.sluice.workload.record.CachedWorkload;
 import dev.sluice.workload.record.WorkloadCache;
 import dev.sluice.workload.record.WorkloadListener;
@@ -447,6 +451,34 @@ public final class WorkloadReflector implements WorkloadReader {
         return Long.parseLong(version);
       } catch (NumberFormatException e) {
         throw new IOException("the resourceVersion is no number", e);
+      }
+    }
+  }
+
+  /**
+   * Counts and logs Workloads that could not be parsed; the cache keeps their last valid version.
+   */
+  private static final class MalformedObjectLog {
+
+    private final ObjectMapper mapper = new ObjectMapper(TolerantDeserializers.json());
+    private final ReflectorCounters counters;
+    private final ReadErrorLog errors;
+
+    MalformedObjectLog(ReflectorCounters counters, ReadErrorLog errors) {
+      this.counters = counters;
+      this.errors = errors;
+    }
+
+    void report(byte[] bytes, int offset, int length, Throwable cause) {
+      counters.unreadableObject();
+      errors.report(ReadErrorLog.Fault.of(tree(bytes, offset, length), cause));
+    }
+
+    private JsonNode tree(byte[] bytes, int offset, int length) {
+      try {
+        return mapper.readTree(bytes, offset, length);
+      } catch (IOException e) {
+        return MissingNode.getInstance();
       }
     }
   }

@@ -2,6 +2,7 @@ package dev.sluice.workload.writing;
 
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.sluice.api.KueueConstants;
 import dev.sluice.core.engine.SchedulerEventSink;
 import dev.sluice.core.model.Decision;
 import dev.sluice.core.model.PlacementDecision;
@@ -14,19 +15,26 @@ import dev.sluice.workload.record.CachedWorkload.CheckState;
 import dev.sluice.workload.record.WorkloadLister;
 import dev.sluice.workload.status.AdmissionPatches;
 import dev.sluice.workload.status.CheckStates;
+import dev.sluice.workload.status.CheckpointRequest;
 import dev.sluice.workload.status.DelayedTopology;
 import dev.sluice.workload.status.NodeFailures;
+import dev.sluice.workload.status.Preemptions;
 import dev.sluice.workload.status.RequiredChecks;
 import dev.sluice.workload.writing.WorkloadWriter.Outcome;
 import dev.sluice.workload.writing.WorkloadWriter.Urgency;
+import java.net.HttpURLConnection;
+import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
+import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.Executor;
 import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -306,6 +314,275 @@ public final class DecisionExecutor implements Consumer<Decision> {
         }
       }
       return true;
+    }
+  }
+
+  /**
+   * Evicts the targets of preemptions, each with one write, and reports to the engine the ones that
+   * could not be evicted. A target that has only changed meanwhile is still evicted, because its
+   * reservation is what matters. Where a rule gives a target time for a checkpoint, its job is
+   * asked first, and the target is evicted when the job has answered or the time is over; it keeps
+   * its quota if the preemptor doesn't wait any more by then.
+   */
+  private static final class PreemptionWriter {
+
+    private static final Logger LOG = LoggerFactory.getLogger(PreemptionWriter.class);
+    private static final Logger DECISIONS = LoggerFactory.getLogger(DecisionLog.NAME);
+    private static final int AT_A_TIME = 8;
+    private static final int ATTEMPTS = 5;
+
+    private final WorkloadLister store;
+    private final WorkloadWriter writer;
+    private final SchedulerEventSink engine;
+    private final AdmissionObserver observer;
+    private final InstantSource clock;
+    private final Executor executor;
+    private final NewerVersionWaiter newerVersions;
+
+    PreemptionWriter(
+        WorkloadLister store,
+        WorkloadWriter writer,
+        SchedulerEventSink engine,
+        AdmissionObserver observer,
+        InstantSource clock,
+        Executor executor,
+        NewerVersionWaiter newerVersions) {
+      this.store = store;
+      this.writer = writer;
+      this.engine = engine;
+      this.observer = observer;
+      this.clock = clock;
+      this.executor = executor;
+      this.newerVersions = newerVersions;
+    }
+
+    /**
+     * Evicts the targets, at most eight at a time; evicts none if the preemptor is not pending any
+     * more.
+     */
+    void preempt(Decision.Preempt decision) {
+      Optional<CachedWorkload> preemptor = preemptor(decision);
+      if (preemptor.isEmpty()) {
+        decision.targets().forEach(this::refuse);
+        return;
+      }
+      DECISIONS.info(
+          "workload={} preempts={} clusterQueue={} priority={}",
+          decision.id(),
+          decision.targets().size(),
+          decision.clusterQueue(),
+          decision.priority());
+      Round round =
+          new Round(decision, preemptor.get().labels().getOrDefault(KueueConstants.JOB_UID, ""));
+      for (int lane = 0; lane < AT_A_TIME; lane++) {
+        round.next();
+      }
+    }
+
+    private Optional<CachedWorkload> preemptor(Decision.Preempt decision) {
+      return store
+          .get(decision.id().namespace(), decision.id().name())
+          .filter(found -> found.id().equals(decision.id()))
+          .filter(PreemptionWriter::waits);
+    }
+
+    private static boolean waits(CachedWorkload workload) {
+      return !workload.deleting()
+          && !workload.finished()
+          && !workload.quotaReserved()
+          && workload.spec().active();
+    }
+
+    private void refuse(Decision.Target target) {
+      engine.submit(new SchedulerEvent.EvictionRefused(target.id(), target.version()));
+    }
+
+    /** The targets of one decision that are not processed yet. */
+    private final class Round {
+
+      private final Decision.Preempt decision;
+      private final String jobUid;
+      private final Queue<Decision.Target> left;
+
+      Round(Decision.Preempt decision, String jobUid) {
+        this.decision = decision;
+        this.jobUid = jobUid;
+        this.left = new ConcurrentLinkedQueue<>(decision.targets());
+      }
+
+      void next() {
+        Decision.Target target = left.poll();
+        if (target != null) {
+          evict(target, ATTEMPTS);
+        }
+      }
+
+      private void evict(Decision.Target target, int attempts) {
+        Optional<CachedWorkload> found =
+            store
+                .get(target.id().namespace(), target.id().name())
+                .filter(workload -> workload.id().equals(target.id()))
+                .filter(workload -> !workload.finished())
+                .filter(
+                    workload ->
+                        workload.quotaReserved()
+                            ? !workload.evicted()
+                            : isBeingAdmitted(workload, target));
+        if (found.isEmpty() || attempts == 0) {
+          refuse(target);
+          executor.execute(this::next);
+        } else if (found.get().quotaReserved()) {
+          Duration grace = target.rules().checkpointGrace().orElse(Duration.ZERO);
+          if (grace.isPositive()) {
+            checkpoint(target, found.get(), grace, attempts);
+          } else {
+            evict(target, found.get(), attempts);
+          }
+        } else {
+          evictNewerVersion(target, found.get(), attempts);
+        }
+      }
+
+      /** Asks for a checkpoint, waits for it, or evicts; others needn't wait meanwhile. */
+      private void checkpoint(
+          Decision.Target target, CachedWorkload workload, Duration grace, int attempts) {
+        Instant now = clock.instant();
+        switch (CheckpointRequest.reply(workload, grace, now)) {
+          case ANSWERED, OVER -> evict(target, workload, attempts);
+          case NOT_ASKED -> {
+            executor.execute(this::next);
+            ask(target, workload, grace, attempts);
+          }
+          case AWAITED -> {
+            executor.execute(this::next);
+            awaitCheckpoint(target, workload, grace);
+          }
+        }
+      }
+
+      private void ask(
+          Decision.Target target, CachedWorkload workload, Duration grace, int attempts) {
+        var unused =
+            writer
+                .patch(workload.id(), workload.version(), CheckpointRequest.asking(clock.instant()))
+                .whenCompleteAsync(
+                    (outcome, bug) -> {
+                      if (bug == null && outcome instanceof Outcome.Written(long written)) {
+                        observer.checkpointRequested(decision, target, grace);
+                        evictNewerVersion(target, workload, ATTEMPTS);
+                      } else if (bug == null && outcome instanceof Outcome.Conflict) {
+                        evictNewerVersion(target, workload, attempts - 1);
+                      } else if (bug == null && isRefusedForGood(outcome)) {
+                        // Such as annotations that leave no room for one more: they protect nobody.
+                        evict(target, workload, attempts);
+                      } else {
+                        ended(target, workload, "", outcome, bug);
+                      }
+                    },
+                    executor);
+      }
+
+      private static boolean isRefusedForGood(Outcome outcome) {
+        return outcome instanceof Outcome.Refused(int code, String _)
+            && code < HttpURLConnection.HTTP_INTERNAL_ERROR;
+      }
+
+      /** Looks again when the target or the preemptor changes, or is gone, or the grace is over. */
+      private void awaitCheckpoint(
+          Decision.Target target, CachedWorkload workload, Duration grace) {
+        Instant end = CheckpointRequest.of(workload).orElseThrow().plus(grace);
+        Duration most = Duration.between(clock.instant(), end).plusMillis(1);
+        CompletableFuture<Void> answer =
+            newerVersions.after(workload.id(), workload.version(), most);
+        var unused =
+            preemptor(decision)
+                .map(waiting -> newerVersions.after(decision.id(), waiting.version(), most))
+                .map(news -> answer.applyToEither(news, none -> none))
+                .orElseGet(() -> CompletableFuture.completedFuture(null))
+                .thenRunAsync(
+                    () -> {
+                      if (preemptor(decision).isPresent()) {
+                        evict(target, ATTEMPTS);
+                      } else {
+                        withdraw(target);
+                      }
+                    },
+                    executor);
+      }
+
+      /** Nobody needs the quota any more: the job needn't save its work. */
+      private void withdraw(Decision.Target target) {
+        Optional<CachedWorkload> found =
+            store.get(target.id()).filter(workload -> !workload.evicted());
+        if (found.isEmpty()) {
+          refuse(target);
+          return;
+        }
+        var unused =
+            writer
+                .patch(target.id(), 0, CheckpointRequest.withdrawing())
+                .whenCompleteAsync((outcome, bug) -> refuse(target), executor);
+      }
+
+      /** Whether the admission that was decided on this version is still being written. */
+      private static boolean isBeingAdmitted(CachedWorkload workload, Decision.Target target) {
+        return workload.version() <= target.version();
+      }
+
+      private void evictNewerVersion(Decision.Target target, CachedWorkload seen, int attempts) {
+        var unused =
+            newerVersions
+                .after(seen.id(), seen.version())
+                .thenRunAsync(() -> evict(target, attempts - 1), executor);
+      }
+
+      private void evict(Decision.Target target, CachedWorkload workload, int attempts) {
+        String message = Preemptions.message(decision, target, jobUid);
+        var unused =
+            writer
+                .patchStatus(
+                    workload.id(),
+                    workload.version(),
+                    Preemptions.evicted(workload, target, message, clock.instant()),
+                    Urgency.DECISION)
+                .whenCompleteAsync(
+                    (outcome, bug) -> {
+                      if (bug == null && outcome instanceof Outcome.Conflict) {
+                        evictNewerVersion(target, workload, attempts);
+                      } else {
+                        ended(target, workload, message, outcome, bug);
+                        next();
+                      }
+                    },
+                    executor);
+      }
+
+      private void ended(
+          Decision.Target target,
+          CachedWorkload before,
+          String message,
+          Outcome outcome,
+          @Nullable Throwable bug) {
+        if (bug == null && outcome instanceof Outcome.Written) {
+          observer.preempted(decision, target, before, message);
+          return;
+        }
+        if (bug != null) {
+          LOG.error("workload={} evicted=failed preemptor={}", target.id(), decision.id(), bug);
+        } else if (outcome instanceof Outcome.Refused(int code, String reason)) {
+          LOG.warn(
+              "workload={} evicted=refused preemptor={} code={} reason=\"{}\"",
+              target.id(),
+              decision.id(),
+              code,
+              reason);
+        }
+        // Waits before reporting the failure: an immediate new decision would fail again.
+        var unused =
+            newerVersions
+                .after(before.id(), before.version())
+                .thenRunAsync(() -> refuse(target), executor);
+      }
     }
   }
 }

@@ -3,6 +3,7 @@ package dev.sluice.checks.provisioning;
 import static dev.sluice.checks.provisioning.GivenProvisioning.request;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.sluice.checks.provisioning.ProvisioningReconciler.RequestCleanup;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 

@@ -2,6 +2,7 @@ package dev.sluice.checks.provisioning;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.sluice.checks.provisioning.ProvisioningReconciler.SliceIncrement;
 import dev.sluice.workload.KnownWorkloads;
 import dev.sluice.workload.record.CachedWorkload;
 import dev.sluice.workload.record.CachedWorkload.Assignment;

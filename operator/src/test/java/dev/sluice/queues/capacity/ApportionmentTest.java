@@ -2,6 +2,7 @@ package dev.sluice.queues.capacity;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.sluice.queues.capacity.NominalQuotaTree.Apportionment;
 import java.math.BigInteger;
 import java.util.Arrays;
 import java.util.Random;

@@ -2,6 +2,7 @@ package dev.sluice.queues.capacity;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.sluice.queues.capacity.CapacityControllers.ForeignPodCount;
 import java.util.Map;
 import java.util.Optional;
 import java.util.SortedMap;

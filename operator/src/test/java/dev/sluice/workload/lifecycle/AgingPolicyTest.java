@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.sluice.api.KueueConstants;
 import dev.sluice.api.queueing.PriorityAging;
 import dev.sluice.workload.lifecycle.LifecycleAction.Annotate;
+import dev.sluice.workload.lifecycle.LifecyclePolicy.AgingPolicy;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Map;

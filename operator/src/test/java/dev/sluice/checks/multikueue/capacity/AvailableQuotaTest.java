@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.dataformat.yaml.YAMLMapper;
+import dev.sluice.checks.multikueue.capacity.WorkerQueues.AvailableQuota;
 import java.io.IOException;
 import java.math.BigDecimal;
 import java.util.Map;

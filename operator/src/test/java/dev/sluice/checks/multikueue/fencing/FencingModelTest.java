@@ -5,6 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.sluice.checks.multikueue.fencing.FencingController.FencePolicy;
+import dev.sluice.checks.multikueue.fencing.FencingController.LeaseClock;
+import dev.sluice.checks.multikueue.fencing.FencingController.LeaseReader;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;

@@ -3,6 +3,7 @@ package dev.sluice.checks.multikueue.fencing;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.sluice.checks.multikueue.fencing.FencingController.FencePolicy;
+import dev.sluice.checks.multikueue.fencing.FencingController.LeaseClock;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Optional;

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.sluice.checks.multikueue.access.ExecPlugin;
+import dev.sluice.checks.multikueue.remote.WorkerClients.ExecCredentialProvider;
 import dev.sluice.checks.multikueue.remote.WorkerClients.ExecCredentialToken;
 import java.io.IOException;
 import java.nio.file.Files;

@@ -3,6 +3,7 @@ package dev.sluice.checks.multikueue.sync;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.sluice.checks.multikueue.remote.RemoteObjects.Key;
+import dev.sluice.checks.multikueue.sync.MultiKueueWorkloadReconciler.OrphanTurns;
 import org.junit.jupiter.api.Test;
 
 /** A worker with many orphans. */
