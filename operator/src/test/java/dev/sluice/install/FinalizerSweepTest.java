@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.sluice.api.json.JsonMappers;
+import dev.sluice.install.DefinitionRemoval.FinalizerSweep;
 import dev.sluice.kube.client.ApiClient;
 import dev.sluice.testing.PlayedApi;
 import io.fabric8.kubernetes.client.KubernetesClient;

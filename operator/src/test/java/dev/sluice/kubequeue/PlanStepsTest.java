@@ -3,6 +3,7 @@ package dev.sluice.kubequeue;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.sluice.kubequeue.PlannedObject.ObjectId;
+import dev.sluice.kubequeue.QuotaReconciler.PlanSteps;
 import dev.sluice.kubequeue.QuotaTrees.Cluster;
 import java.util.List;
 import java.util.Map;

@@ -8,6 +8,7 @@ import dev.sluice.ledger.AttemptObservation.Ending;
 import dev.sluice.ledger.AttemptObservation.Holder;
 import dev.sluice.ledger.AttemptObservation.Outcome;
 import dev.sluice.ledger.AttemptObservation.Reservation;
+import dev.sluice.ledger.ObservationBuffer.ObservationCodec;
 import dev.sluice.testing.BuildBreadth;
 import java.lang.management.ManagementFactory;
 import java.lang.management.ThreadMXBean;

@@ -3,6 +3,7 @@ package dev.sluice.ledger;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.sluice.ledger.ObservationBuffer.ObservationCodec;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -6,9 +6,13 @@ import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.sluice.api.KubernetesNames;
 import dev.sluice.api.Quantities;
+import dev.sluice.api.config.Resources.DeviceClassMapping;
+import dev.sluice.api.config.Resources.DeviceSource;
+import dev.sluice.api.config.Resources.DeviceSource.Kind;
 import dev.sluice.api.config.Resources.Transformation;
 import java.math.BigDecimal;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -16,6 +20,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.regex.Pattern;
 
 /** Reads the block {@code resources}. */
 final class ResourcesDecoder {
@@ -151,5 +156,202 @@ final class ResourcesDecoder {
   private void checkResource(String path, String name) {
     errors.check(
         name.isEmpty() || KubernetesNames.isLabelKey(name), path, name, "the name of a resource");
+  }
+
+  /** Reads the list {@code resources.deviceClassMappings}. */
+  private static final class DeviceMappingDecoder {
+
+    private static final int MOST_MAPPINGS = 16;
+    private static final int MOST_CLASSES = 8;
+    private static final int LONGEST_NAME = 253;
+    private static final int LONGEST_DRIVER = 63;
+    private static final String MAPPINGS = "deviceClassMappings";
+    private static final String CLASSES = "deviceClassNames";
+    private static final String SOURCES = "sources";
+    private static final String COUNTER = "counter";
+    private static final String CAPACITY = "capacity";
+    private static final String SELECTOR = "deviceSelector";
+    private static final Pattern IDENTIFIER = Pattern.compile("[A-Za-z_][A-Za-z0-9_]{0,31}");
+
+    private final ConfigurationVersion version;
+    private final FeatureGates gates;
+
+    /** What each class counts as so far: the sources; an empty text for the devices themselves. */
+    private final Map<String, Set<String>> counted = new HashMap<>();
+
+    DeviceMappingDecoder(ConfigurationVersion version, FeatureGates gates) {
+      this.version = version;
+      this.gates = gates;
+    }
+
+    List<DeviceClassMapping> decode(ObjectFieldReader resourceFields) {
+      List<ObjectFieldReader> objects = resourceFields.objects(MAPPINGS);
+      resourceFields.check(
+          MAPPINGS,
+          objects.size() <= MOST_MAPPINGS,
+          objects.size() + " mappings",
+          "at most " + MOST_MAPPINGS);
+      List<DeviceClassMapping> result = new ArrayList<>();
+      Set<String> names = new HashSet<>();
+      for (ObjectFieldReader fields : objects) {
+        if (version == ConfigurationVersion.V1BETA1) {
+          fields.onlyIn(ConfigurationVersion.V1BETA2.apiVersion(), SOURCES);
+        }
+        String name = fields.required("name", "the name of a resource");
+        fields.check(
+            "name",
+            name.isEmpty()
+                || (KubernetesNames.isLabelKey(name)
+                    && name.length() <= LONGEST_NAME
+                    && !name.equals("pods")),
+            name,
+            "the name of a resource other than pods, of at most " + LONGEST_NAME + " characters");
+        if (!names.add(name)) {
+          fields.refuse("name", "\"" + name + "\" is given twice");
+        }
+        List<String> classes = fields.texts(CLASSES);
+        checkClasses(fields, classes);
+        List<DeviceSource> sources = sources(fields);
+        classes.forEach(each -> checkCountedOnce(fields, each, sources));
+        fields.nothingElse();
+        result.add(new DeviceClassMapping(name, classes, sources));
+      }
+      return List.copyOf(result);
+    }
+
+    private static void checkClasses(ObjectFieldReader fields, List<String> classes) {
+      fields.check(
+          CLASSES,
+          !classes.isEmpty() && classes.size() <= MOST_CLASSES,
+          classes.size() + " names",
+          "1 to " + MOST_CLASSES + " names of DeviceClasses");
+      fields.check(
+          CLASSES,
+          new HashSet<>(classes).size() == classes.size(),
+          String.join(", ", classes),
+          "names that are all different");
+      for (String name : classes) {
+        fields.check(CLASSES, KubernetesNames.isLabelKey(name), name, "the name of a DeviceClass");
+      }
+    }
+
+    /** A class may be in several mappings only if each counts something else of its devices. */
+    private void checkCountedOnce(
+        ObjectFieldReader fields, String deviceClass, List<DeviceSource> sources) {
+      Set<String> known = counted.computeIfAbsent(deviceClass, any -> new HashSet<>());
+      List<String> keys =
+          sources.isEmpty()
+              ? List.of("")
+              : sources.stream()
+                  .map(source -> source.kind() + " " + source.driver() + "/" + whole(source))
+                  .distinct()
+                  .toList();
+      boolean plain = known.contains("") || (sources.isEmpty() && !known.isEmpty());
+      if (plain || keys.stream().anyMatch(known::contains)) {
+        fields.refuse(
+            CLASSES,
+            "\""
+                + deviceClass
+                + "\" is in another mapping; allowed only where each of them has other counters or"
+                + " capacities");
+      }
+      known.addAll(keys);
+    }
+
+    /** A capacity's name without a domain has the driver as its domain. */
+    private static String whole(DeviceSource source) {
+      return source.kind() == Kind.COUNTER || source.name().indexOf('/') >= 0
+          ? source.name()
+          : source.driver() + "/" + source.name();
+    }
+
+    private List<DeviceSource> sources(ObjectFieldReader fields) {
+      List<DeviceSource> result = new ArrayList<>();
+      for (ObjectFieldReader source : fields.objects(SOURCES)) {
+        boolean counter = source.has(COUNTER);
+        boolean capacity = source.has(CAPACITY);
+        if (counter == capacity) {
+          source.refuse(
+              COUNTER,
+              counter
+                  ? "stands beside capacity; allowed is one of them"
+                  : "is missing; needed: a counter, or a capacity, of the devices of a driver");
+        }
+        source.accept(COUNTER);
+        source.accept(CAPACITY);
+        if (counter) {
+          needs(fields, FeatureGate.KUEUE_DRA_INTEGRATION_PARTITIONABLE_DEVICES);
+          result.add(counter(source.object(COUNTER)));
+        }
+        if (capacity) {
+          needs(fields, FeatureGate.KUEUE_DRA_INTEGRATION_CONSUMABLE_CAPACITY);
+          result.add(capacity(source.object(CAPACITY)));
+        }
+        source.nothingElse();
+      }
+      fields.check(
+          SOURCES,
+          result.stream().map(DeviceSource::kind).distinct().count() <= 1,
+          "counters and capacities",
+          "one kind in a mapping");
+      return result;
+    }
+
+    private void needs(ObjectFieldReader fields, FeatureGate gate) {
+      if (!gates.enabled(gate)) {
+        fields.refuse(SOURCES, "needs the feature gate " + gate.text());
+      }
+    }
+
+    private static DeviceSource counter(ObjectFieldReader fields) {
+      String name = fields.required("name", "the name of a counter");
+      fields.check(
+          "name",
+          name.isEmpty() || KubernetesNames.isDnsLabel(name),
+          name,
+          KubernetesNames.DNS_LABEL_RULE);
+      String driver = driver(fields);
+      return fields.done(new DeviceSource(Kind.COUNTER, name, driver, selector(fields)));
+    }
+
+    /** A capacity without a selector is one of all devices of the driver. */
+    private static DeviceSource capacity(ObjectFieldReader fields) {
+      String name = fields.required("name", "the name of a capacity");
+      int slash = name.indexOf('/');
+      fields.check(
+          "name",
+          name.isEmpty()
+              || (IDENTIFIER.matcher(name.substring(slash + 1)).matches()
+                  && (slash < 0 || isDriver(name.substring(0, slash)))),
+          name,
+          "an identifier of letters, digits and _ that begins with no digit, after a domain and /"
+              + " if the driver isn't its domain");
+      String driver = driver(fields);
+      String selector = fields.has(SELECTOR) ? selector(fields) : "true";
+      return fields.done(new DeviceSource(Kind.CAPACITY, name, driver, selector));
+    }
+
+    private static String driver(ObjectFieldReader fields) {
+      String driver = fields.required("driver", "the name of a driver");
+      fields.check(
+          "driver",
+          driver.isEmpty() || isDriver(driver),
+          driver,
+          KubernetesNames.SUBDOMAIN_RULE + ", of at most " + LONGEST_DRIVER + " characters");
+      return driver;
+    }
+
+    private static boolean isDriver(String name) {
+      return KubernetesNames.isSubdomain(name) && name.length() <= LONGEST_DRIVER;
+    }
+
+    private static String selector(ObjectFieldReader fields) {
+      ObjectFieldReader selector = fields.object(SELECTOR);
+      ObjectFieldReader cel = selector.object("cel");
+      String expression = cel.required("expression", "an expression in CEL");
+      cel.nothingElse();
+      selector.nothingElse();
+      return expression;
+    }
   }
 }

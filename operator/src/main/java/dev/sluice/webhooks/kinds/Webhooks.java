@@ -31,6 +31,7 @@ import dev.sluice.webhooks.rules.LabelValidation;
 import dev.sluice.webhooks.rules.NameValidation;
 import dev.sluice.webhooks.rules.QueueAnnotationValidation;
 import dev.sluice.webhooks.rules.ResourceGroupValidation;
+import dev.sluice.webhooks.rules.StoredSize;
 import dev.sluice.webhooks.rules.UnknownSluiceKeys;
 import dev.sluice.webhooks.rules.WebhookSettings;
 import java.util.HashMap;
@@ -418,6 +419,108 @@ public final class Webhooks {
           errors.duplicate(path, key + ":" + effect, "key and effect of a taint must be unique");
         }
       }
+    }
+  }
+
+  /**
+   * Rejects jobs and pods that grow so large that their end finds no room: the API server stores
+   * 1.5 MiB, and could store neither that a job is suspended nor that a pod is being deleted
+   * (docs/webhooks.md#what-is-done-to-a-job). Delegates everything else to another function.
+   */
+  private static final class RoomProtection implements AdmissionFunction {
+
+    private static final long MOST = 1280 * 1024;
+
+    private final AdmissionFunction function;
+
+    RoomProtection(AdmissionFunction function) {
+      this.function = function;
+    }
+
+    @Override
+    public AdmissionResult review(AdmissionRequest request) {
+      if ((request.isCreate() || request.isUpdate()) && !request.isFinalizing()) {
+        long bytes = StoredSize.of(request.object());
+        if (bytes > MOST && bytes > StoredSize.of(request.oldObject())) {
+          FieldErrors errors = new FieldErrors();
+          errors.forbidden(
+              FieldPath.of("metadata"),
+              "the object would take %d bytes, with its spec and status; it may take %d, so that its end can be stored"
+                  .formatted(bytes, MOST));
+          return new AdmissionResult.Rejected(errors.errors());
+        }
+      }
+      return function.review(request);
+    }
+  }
+
+  /**
+   * Rejects changes of what makes a Workload a parent or a variant by users other than the operator
+   * (docs/concurrent-admission.md#who-may-write-the-relation): quota is charged according to it.
+   * Delegates everything else to another function.
+   */
+  private static final class VariantProtection implements AdmissionFunction {
+
+    private static final FieldPath METADATA = FieldPath.of("metadata");
+    private static final String WRITTEN_BY = "is written by the operator alone";
+
+    private final ClusterLookup cluster;
+    private final AdmissionFunction next;
+
+    VariantProtection(ClusterLookup cluster, AdmissionFunction next) {
+      this.cluster = cluster;
+      this.next = next;
+    }
+
+    @Override
+    public AdmissionResult review(AdmissionRequest request) {
+      if (!(request.isCreate() || request.isUpdate()) || cluster.isOperator(request.user())) {
+        return next.review(request);
+      }
+      JsonNode now = request.object();
+      JsonNode before = request.oldObject();
+      FieldErrors errors = new FieldErrors();
+      if (!labelOf(now).equals(labelOf(before))) {
+        errors.operatorOnly(
+            METADATA.child("labels").key(KueueConstants.CONCURRENT_ADMISSION_PARENT));
+      }
+      if (!flavorOf(now).equals(flavorOf(before))) {
+        errors.operatorOnly(
+            METADATA.child("annotations").key(KueueConstants.ALLOWED_RESOURCE_FLAVORS));
+      }
+      if (!parentsOf(now).equals(parentsOf(before))) {
+        errors.forbidden(
+            METADATA.child("ownerReferences"), "a Workload as the owner " + WRITTEN_BY);
+      }
+      if (!flavorOf(before).isEmpty()
+          && !JsonFields.at(now, "spec").equals(JsonFields.at(before, "spec"))) {
+        errors.forbidden(FieldPath.of("spec"), "of a variant " + WRITTEN_BY);
+      }
+      return errors.errors().isEmpty()
+          ? next.review(request)
+          : new AdmissionResult.Rejected(errors.errors());
+    }
+
+    private static String labelOf(JsonNode workload) {
+      return JsonFields.at(
+              workload, "metadata", "labels", KueueConstants.CONCURRENT_ADMISSION_PARENT)
+          .asText();
+    }
+
+    private static String flavorOf(JsonNode workload) {
+      return JsonFields.at(
+              workload, "metadata", "annotations", KueueConstants.ALLOWED_RESOURCE_FLAVORS)
+          .asText();
+    }
+
+    private static List<String> parentsOf(JsonNode workload) {
+      return JsonFields.list(workload, "metadata", "ownerReferences").stream()
+          .filter(owner -> JsonFields.text(owner, "kind").equals("Workload"))
+          .filter(
+              owner -> JsonFields.text(owner, "apiVersion").startsWith(KueueConstants.GROUP + "/"))
+          .map(owner -> JsonFields.text(owner, "uid"))
+          .sorted()
+          .toList();
     }
   }
 }

@@ -3,6 +3,7 @@ package dev.sluice.forecast.feed;
 import static dev.sluice.forecast.feed.RunWorkload.named;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.sluice.forecast.feed.RunTimeRecorder.WorkloadGroups;
 import dev.sluice.forecast.runtimes.RunTimeGroup;
 import dev.sluice.forecast.runtimes.RunTimeGroup.Level;
 import java.util.EnumSet;

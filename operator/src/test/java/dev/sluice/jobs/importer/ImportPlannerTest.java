@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.sluice.api.json.JsonMappers;
+import dev.sluice.jobs.importer.ClusterImport.ImportPlanner;
 import dev.sluice.jobs.kind.JobIntegration;
 import dev.sluice.jobs.kind.ObjectKey;
 import dev.sluice.jobs.kinds.batch.BatchJob;

@@ -6,9 +6,10 @@ import static org.awaitility.Awaitility.await;
 
 import dev.sluice.api.conversion.ConversionWebhook;
 import dev.sluice.api.conversion.HubConverter;
-import dev.sluice.server.endpoints.ReviewExecutor.GivenUpException;
-import dev.sluice.server.endpoints.ReviewExecutor.Reason;
-import dev.sluice.server.endpoints.ReviewExecutor.Requester;
+import dev.sluice.server.endpoints.WebhookEndpoint.ReviewExecutor;
+import dev.sluice.server.endpoints.WebhookEndpoint.ReviewExecutor.GivenUpException;
+import dev.sluice.server.endpoints.WebhookEndpoint.ReviewExecutor.Reason;
+import dev.sluice.server.endpoints.WebhookEndpoint.ReviewExecutor.Requester;
 import dev.sluice.server.http.Request;
 import dev.sluice.server.http.RequestBody;
 import dev.sluice.server.http.Response;
@@ -202,8 +203,8 @@ class ReviewExecutorTest {
     assertThat(new String(response.body(), StandardCharsets.UTF_8))
         .isEqualTo(
             "{\"apiVersion\":\"admission.k8s.io/v1\",\"kind\":\"AdmissionReview\",\"response\":"
-                + "{\"uid\":\"u1\",\"allowed\":false,\"status\":{\"status\":\"Failure\",\"message\":"
-                + "\"the request was not reviewed, and so is refused: its review took more than 0.05 s"
+                + "{\"uid\":\"u1\",\"allowed\":false,\"status\":{\"status\":\"Failure\",\"message\":\"the"
+                + " request was not reviewed, and so is refused: its review took more than 0.05 s"
                 + " and was given up\",\"reason\":\"Timeout\",\"code\":504}}}");
     assertThat(told).containsExactly(path + " Deadline");
   }

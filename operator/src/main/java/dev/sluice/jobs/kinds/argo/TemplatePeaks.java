@@ -1,5 +1,6 @@
 package dev.sluice.jobs.kinds.argo;
 
+import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
@@ -7,11 +8,13 @@ import com.fasterxml.jackson.databind.node.MissingNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import com.fasterxml.jackson.databind.node.TextNode;
 import dev.sluice.api.json.JsonFields;
+import dev.sluice.api.json.JsonMappers;
 import dev.sluice.core.model.ResourceAmounts;
 import dev.sluice.jobs.kinds.argo.WorkflowRequests.UnknownRequestException;
 import dev.sluice.workload.record.PodTemplateParser;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.BitSet;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
@@ -22,7 +25,10 @@ import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.function.LongBinaryOperator;
 import java.util.function.UnaryOperator;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import java.util.stream.LongStream;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The most that the pods of a Workflow can request at a time, from the templates in its spec: steps
@@ -411,5 +417,125 @@ final class TemplatePeaks {
               }
             });
     return result;
+  }
+
+  /**
+   * Patches of pod specs in a Workflow: those that could change what its pods request are refused.
+   */
+  private static final class PodSpecPatch {
+
+    private static final String FIELD = "podSpecPatch";
+
+    /** A longer patch isn't read. */
+    private static final int LONGEST = 64 * 1024;
+
+    /** Fields, at any depth of a pod spec, that change what the pod requests. */
+    private static final List<String> AMOUNTS =
+        List.of("resources", "overhead", "runtimeClassName", "resourceClaims");
+
+    /**
+     * A parameter, and what YAML calls anchors, aliases and tags: the text isn't what Argo reads.
+     */
+    private static final List<String> INDIRECT = List.of("{{", "&", "*", "!");
+
+    private PodSpecPatch() {}
+
+    /**
+     * Reads the patch of a Workflow's spec or of a template, if it has one.
+     *
+     * @throws UnknownRequestException if the patch changes what pods request, or could
+     */
+    static void check(JsonNode holder) throws UnknownRequestException {
+      String patch = JsonFields.text(holder, FIELD);
+      if (patch.isEmpty()) {
+        return;
+      }
+      if (patch.length() > LONGEST || INDIRECT.stream().anyMatch(patch::contains)) {
+        throw new UnknownRequestException(FIELD + " can't be read before the pods are made");
+      }
+      try {
+        check(JsonMappers.STRICT_YAML.readTree(patch), 0);
+      } catch (JsonProcessingException e) {
+        throw new UnknownRequestException(FIELD + " can't be read");
+      }
+    }
+
+    /** Argo takes the names of fields in any case. */
+    private static void check(JsonNode node, int depth) throws UnknownRequestException {
+      for (Map.Entry<String, JsonNode> field : node.properties()) {
+        if (AMOUNTS.stream().anyMatch(field.getKey()::equalsIgnoreCase)) {
+          throw new UnknownRequestException(FIELD + " changes " + field.getKey());
+        }
+      }
+      if (depth > 50) {
+        throw new UnknownRequestException(FIELD + " is nested too deeply");
+      }
+      for (JsonNode child : node) {
+        check(child, depth + 1);
+      }
+    }
+  }
+
+  /** Which tasks of a DAG can't run side by side, because one waits for the end of the other. */
+  private static final class TaskOrder {
+
+    /** Of more tasks the order isn't followed: that would take too long for each reading. */
+    private static final int MOST = 500;
+
+    private static final Pattern NAME = Pattern.compile("[A-Za-z0-9_][A-Za-z0-9_-]*");
+
+    /** Expressions that can be true before all tasks that they name have ended. */
+    private static final Pattern EARLY = Pattern.compile("\\|\\||!|Any|Daemoned");
+
+    private final boolean known;
+
+    /** By task: those that end before it begins. */
+    private final List<BitSet> before = new ArrayList<>();
+
+    TaskOrder(List<JsonNode> tasks) {
+      known = !tasks.isEmpty() && tasks.size() <= MOST;
+      if (!known) {
+        return;
+      }
+      Map<String, Integer> places = new HashMap<>();
+      for (int i = 0; i < tasks.size(); i++) {
+        places.put(JsonFields.text(tasks.get(i), "name"), i);
+      }
+      for (JsonNode task : tasks) {
+        BitSet direct = new BitSet();
+        JsonFields.texts(task, "dependencies").forEach(name -> add(direct, places.get(name)));
+        String depends = JsonFields.text(task, "depends");
+        if (!EARLY.matcher(depends).find()) {
+          Matcher names = NAME.matcher(depends);
+          while (names.find()) {
+            add(direct, places.get(names.group()));
+          }
+        }
+        before.add(direct);
+      }
+      for (int via = 0; via < tasks.size(); via++) {
+        for (BitSet each : before) {
+          if (each.get(via)) {
+            each.or(before.get(via));
+          }
+        }
+      }
+    }
+
+    private static void add(BitSet set, @Nullable Integer place) {
+      if (place != null) {
+        set.set(place);
+      }
+    }
+
+    /** Whether anything is known of the order. */
+    boolean isKnown() {
+      return known;
+    }
+
+    /** Whether two tasks may run at the same time. */
+    boolean areSideBySide(int one, int other) {
+      return !before.get(one).get(other) && !before.get(other).get(one);
+    }
   }
 }

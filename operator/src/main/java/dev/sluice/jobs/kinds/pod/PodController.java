@@ -1,16 +1,29 @@
 package dev.sluice.jobs.kinds.pod;
 
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.JsonNodeFactory;
+import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.sluice.api.KueueConstants;
 import dev.sluice.api.config.FeatureGate;
 import dev.sluice.jobs.controller.AdmissionCheckEvents;
+import dev.sluice.jobs.controller.JobClient;
 import dev.sluice.jobs.controller.JobControllerContext;
+import dev.sluice.jobs.controller.JobEvents;
+import dev.sluice.jobs.controller.JobExecutor;
 import dev.sluice.jobs.controller.JobKindController;
 import dev.sluice.jobs.controller.JobReconciler;
+import dev.sluice.jobs.controller.OwnerChainResolver;
 import dev.sluice.jobs.kind.JobKind;
+import dev.sluice.jobs.kind.JobPatch;
 import dev.sluice.jobs.kind.JobRef;
 import dev.sluice.jobs.kind.ObjectKey;
 import dev.sluice.jobs.policy.CachedJob;
+import dev.sluice.jobs.policy.JobAction;
 import dev.sluice.jobs.policy.JobOptions;
+import dev.sluice.jobs.policy.ManagementStatus;
+import dev.sluice.jobs.policy.RemoteExecutionCheck;
+import dev.sluice.kube.client.ApiOutcome;
+import dev.sluice.kube.client.Futures;
 import dev.sluice.kube.controller.WorkQueue;
 import dev.sluice.kube.reflect.Reflector;
 import dev.sluice.kube.reflect.Reflectors;
@@ -22,12 +35,20 @@ import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
 import java.util.Comparator;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Semaphore;
 import java.util.function.BooleanSupplier;
+import java.util.function.Consumer;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The controller of managed pods. It watches the pods and reconciles a single pod, or the group of
@@ -306,6 +327,200 @@ public final class PodController implements JobKindController, WorkloadListener 
     @Override
     public String toString() {
       return (group ? "pod group " : "Pod ") + namespace + "/" + name;
+    }
+  }
+
+  /**
+   * Puts the label of managed pods back on a started pod that lost it. Without the label the watch
+   * ends for the pod as if it were deleted, and its quota would be given to another pod while it
+   * runs.
+   */
+  static final class PodLabelRestorer {
+
+    private static final Logger LOG = LoggerFactory.getLogger(PodLabelRestorer.class);
+    private static final Duration AGAIN = Duration.ofSeconds(1);
+    private static final Duration LATER = Duration.ofSeconds(30);
+
+    private final JobClient objects;
+    private final JobEvents events;
+    private final Consumer<JobRef> gone;
+
+    /**
+     * A restorer that writes with {@code objects}.
+     *
+     * @param gone told of every pod that does not exist any more
+     */
+    PodLabelRestorer(JobClient objects, JobEvents events, Consumer<JobRef> gone) {
+      this.objects = objects;
+      this.events = events;
+      this.gone = gone;
+    }
+
+    /**
+     * Looks for a pod whose watch has ended, and puts the label back if the pod exists without it.
+     *
+     * @return the delay after which to try again; empty if nothing is left to do
+     */
+    Optional<Duration> restore(JobRef pod) throws InterruptedException {
+      Optional<ObjectNode> found =
+          Futures.forResult(objects.read(SinglePod.KIND.path(pod.namespace(), pod.name())))
+              .filter(it -> it.path("metadata").path("uid").asText().equals(pod.uid()));
+      if (found.isEmpty()) {
+        gone.accept(pod);
+        return Optional.empty();
+      }
+      JsonNode metadata = found.get().path("metadata");
+      return metadata.path("labels").path(KueueConstants.MANAGED).asText().equals("true")
+          ? Optional.empty()
+          : write(pod, metadata.path("resourceVersion").asLong());
+    }
+
+    private Optional<Duration> write(JobRef pod, long version) throws InterruptedException {
+      ObjectNode patch = JsonNodeFactory.instance.objectNode();
+      patch.putObject("metadata").putObject("labels").put(KueueConstants.MANAGED, "true");
+      return switch (Futures.forResult(objects.patch(pod, version, new JobPatch(false, patch)))) {
+        case ApiOutcome.Written written -> {
+          LOG.info("job=\"{}\" has the label {} again", pod, KueueConstants.MANAGED);
+          events.warning(
+              pod,
+              "ManagedLabelRestored",
+              "The label %s was removed from the pod, which uses quota"
+                  .formatted(KueueConstants.MANAGED));
+          yield Optional.empty();
+        }
+        case ApiOutcome.Conflict conflict -> Optional.of(AGAIN);
+        case ApiOutcome.Gone absent -> {
+          gone.accept(pod);
+          yield Optional.empty();
+        }
+        case ApiOutcome.Unreachable unreachable -> throw unreachable.exception();
+        case ApiOutcome.Refused refused -> {
+          LOG.warn("job=\"{}\" not labelled again, reason=\"{}\"", pod, refused.message());
+          events.warning(pod, "WriteRefused", "Not labelled again: " + refused.message());
+          yield Optional.of(LATER);
+        }
+      };
+    }
+  }
+
+  /**
+   * Reconciles a group of pods: reads its pods and its Workload, decides, and carries the decision
+   * out. It may be called by several threads, but for one group by one thread at a time.
+   */
+  private static final class PodGroupReconciler {
+
+    private static final Duration UNTIL_SEEN = Duration.ofSeconds(1);
+
+    private final PodIndex index;
+    private final PodGroupPolicy policy;
+    private final boolean releasesFast;
+    private final JobExecutor executor;
+    private final OwnerChainResolver ownerChainResolver;
+    private final RemoteExecutionCheck remoteExecutionCheck;
+    private final JobReconciler.Dependencies dependencies;
+    private final Semaphore writers;
+
+    /** A reconciler of the groups of the pods in {@code index}. */
+    PodGroupReconciler(PodIndex index, JobControllerContext context) {
+      this.index = index;
+      this.ownerChainResolver = context.ownerChainResolver();
+      this.remoteExecutionCheck = context.gatedCheck();
+      this.dependencies = context.dependencies();
+      this.policy = new PodGroupPolicy(context.options());
+      this.releasesFast = context.options().on(FeatureGate.FAST_QUOTA_RELEASE_IN_POD_INTEGRATION);
+      this.executor = new JobExecutor(new SinglePod(), dependencies);
+      this.writers = new Semaphore(JobControllerContext.WRITES_AT_A_TIME);
+    }
+
+    /**
+     * Does what a group needs now.
+     *
+     * @return the delay after which to reconcile again even without an event; empty if an event
+     *     will follow
+     * @throws InterruptedException if the thread is asked to stop
+     */
+    Optional<Duration> reconcile(String namespace, String name) throws InterruptedException {
+      if (unseen(namespace, name)) {
+        return Optional.of(UNTIL_SEEN);
+      }
+      List<PodGroupAction> steps = decide(namespace, name, Set.of());
+      if (steps.isEmpty()) {
+        return Optional.empty();
+      }
+      writers.acquire();
+      try {
+        if (takesAway(steps)) {
+          Futures.forResult(dependencies.workloads().refresh(namespace, name));
+          steps = decide(namespace, name, Set.of());
+        }
+        Map<String, Duration> failed = execute(steps);
+        if (!failed.isEmpty() && !unseen(namespace, name)) {
+          execute(decide(namespace, name, Set.copyOf(failed.keySet())), failed);
+        }
+        return failed.values().stream().min(Comparator.naturalOrder());
+      } finally {
+        writers.release();
+      }
+    }
+
+    /** Whether the cache lacks what was written to a pod of the group. */
+    private boolean unseen(String namespace, String name) {
+      return index.group(namespace, name).stream().anyMatch(pod -> executor.unseen(pod.job()));
+    }
+
+    /** Forgets a pod that is deleted. */
+    void forget(JobRef ref) {
+      executor.forget(ref);
+    }
+
+    private List<PodGroupAction> decide(String namespace, String name, Set<String> unwritable) {
+      Instant now = dependencies.clock().instant();
+      PodGroup group =
+          new PodGroup(
+              namespace, name, index.group(namespace, name), now, index::isReplaced, releasesFast);
+      CachedJob job = group.asJob();
+      Optional<CachedWorkload> workload = dependencies.workloads().store().get(namespace, name);
+      return policy.decide(
+          new PodGroupContext(
+              group,
+              group.pods().isEmpty() ? new ManagementStatus.Own() : ownerChainResolver.status(job),
+              workload,
+              workload.filter(found -> remoteExecutionCheck.runs(job, found)).isPresent(),
+              dependencies.flavors(),
+              dependencies.priorities(),
+              now,
+              unwritable));
+    }
+
+    /** Whether steps stop or delete pods; such steps are decided again from fresh data. */
+    private static boolean takesAway(List<PodGroupAction> steps) {
+      return steps.stream()
+          .map(PodGroupAction::action)
+          .anyMatch(
+              action -> action instanceof JobAction.Stop || action instanceof JobAction.DeleteJob);
+    }
+
+    private Map<String, Duration> execute(List<PodGroupAction> steps) throws InterruptedException {
+      Map<String, Duration> failed = new LinkedHashMap<>();
+      execute(steps, failed);
+      return failed;
+    }
+
+    /**
+     * Carries out steps in order. A step that doesn't succeed ends the steps of its target only.
+     *
+     * @param failed the targets that have failed, and the delays after which to try again; steps of
+     *     these are left out, and further ones are added
+     */
+    private void execute(List<PodGroupAction> steps, Map<String, Duration> failed)
+        throws InterruptedException {
+      for (PodGroupAction step : steps) {
+        if (!failed.containsKey(step.target())) {
+          executor
+              .execute(step.subject(), List.of(step.action()))
+              .ifPresent(again -> failed.put(step.target(), again));
+        }
+      }
     }
   }
 }

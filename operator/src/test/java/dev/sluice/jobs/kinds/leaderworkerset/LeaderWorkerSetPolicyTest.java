@@ -7,6 +7,7 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.sluice.jobs.GivenCluster;
 import dev.sluice.jobs.GivenObject;
 import dev.sluice.jobs.JobRulesOf;
+import dev.sluice.jobs.kinds.leaderworkerset.LeaderWorkerSetController.LeaderWorkerSetPolicy;
 import dev.sluice.jobs.policy.JobAction;
 import dev.sluice.jobs.policy.JobOptions;
 import dev.sluice.jobs.policy.ManagementStatus;

@@ -9,6 +9,7 @@ import dev.sluice.jobs.controller.JobClient;
 import dev.sluice.jobs.controller.JobEvents;
 import dev.sluice.jobs.kind.JobPatch;
 import dev.sluice.jobs.kind.JobRef;
+import dev.sluice.jobs.kinds.pod.PodController.PodLabelRestorer;
 import dev.sluice.kube.client.ApiOutcome;
 import java.time.Duration;
 import java.util.ArrayList;

@@ -11,6 +11,7 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.sluice.jobs.kind.JobPatch;
 import dev.sluice.jobs.kinds.pod.CachedPod;
 import dev.sluice.jobs.kinds.pod.GroupMembership;
+import dev.sluice.jobs.kinds.statefulset.StatefulSetController.StatefulSetPods;
 import java.util.List;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
