@@ -3,6 +3,7 @@ package dev.sluice.app;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assumptions.assumeThat;
 
+import dev.sluice.app.OperatorCommand.OldGenerationLimit;
 import dev.sluice.lab.process.JavaCommand;
 import java.lang.management.ManagementFactory;
 import java.lang.management.MemoryPoolMXBean;

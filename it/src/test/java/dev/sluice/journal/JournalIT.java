@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import dev.sluice.journal.ReplayCommand.Replay;
 import dev.sluice.journal.SegmentReader.Ending;
 import dev.sluice.journal.SegmentReader.Item;
 import dev.sluice.lab.controlplane.NodeGroup;

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.sluice.core.engine.EngineOptions;
 import dev.sluice.core.model.Decision;
+import dev.sluice.journal.ReplayCommand.Replay;
 import dev.sluice.reference.ObservedWorlds;
 import java.io.IOException;
 import java.nio.file.Files;

@@ -3,6 +3,7 @@ package dev.sluice.app;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.sluice.app.OperatorApplication.ModuleLifecycle;
 import dev.sluice.app.module.CacheSyncWaiter;
 import dev.sluice.app.module.OperatorModule;
 import java.io.IOException;

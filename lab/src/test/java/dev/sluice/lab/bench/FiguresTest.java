@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.within;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.sluice.lab.bench.BenchCommand.FiguresJson;
 import dev.sluice.lab.bench.BenchCommand.FiguresText;
+import dev.sluice.lab.bench.BenchCommand.FloorRatios;
 import dev.sluice.lab.bench.Figures.Attribution;
 import dev.sluice.lab.bench.Scenario.Form;
 import dev.sluice.lab.bench.Scenario.Queue;

@@ -2,7 +2,8 @@ package dev.sluice.lab.bench;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.sluice.lab.bench.StartBenchmark.StartFigures;
+import dev.sluice.lab.bench.StartCommand.StartBenchmark;
+import dev.sluice.lab.bench.StartCommand.StartBenchmark.StartFigures;
 import java.time.Duration;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;

@@ -4,7 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.sluice.lab.demo.Dashboard.Row;
 import dev.sluice.lab.demo.Dashboard.Section;
-import dev.sluice.lab.demo.ScreenLayout.Shown;
+import dev.sluice.lab.demo.Screens.ScreenLayout;
+import dev.sluice.lab.demo.Screens.ScreenLayout.Shown;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.IntStream;

@@ -6,6 +6,8 @@ import dev.sluice.api.config.KubeQueue;
 import dev.sluice.api.config.PodAccounting;
 import dev.sluice.api.json.JsonMappers;
 import dev.sluice.api.queueing.AllowedSubjects;
+import dev.sluice.api.queueing.RunTimeAnnotations;
+import dev.sluice.api.v1beta2.LocalQueue;
 import dev.sluice.core.model.LocalQueueId;
 import dev.sluice.jobs.controller.CachedJobLookups;
 import dev.sluice.jobs.controller.Integration;
@@ -42,8 +44,10 @@ import dev.sluice.kubequeue.ForeignQueueUnit;
 import dev.sluice.kubequeue.ForeignUnitSteering;
 import dev.sluice.kubequeue.QueueUnitMirror;
 import dev.sluice.queues.cache.CachedCheckLabels;
+import dev.sluice.queues.cache.CachedQueues;
 import dev.sluice.queues.cache.CachedRunTimeRules;
 import dev.sluice.queues.cache.CachedStartRules;
+import dev.sluice.queues.cache.InformerCaches;
 import dev.sluice.webhooks.kinds.CachedClusterLookup;
 import dev.sluice.webhooks.kinds.ComposedWorkloadValidation;
 import dev.sluice.webhooks.rules.ClusterLookup;
@@ -51,6 +55,7 @@ import dev.sluice.webhooks.rules.QueueUse;
 import dev.sluice.webhooks.rules.WebhookSettings;
 import dev.sluice.workload.record.CachedWorkload;
 import dev.sluice.workload.record.WorkloadLister;
+import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import java.io.IOException;
 import java.time.Duration;
@@ -62,9 +67,11 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.BiPredicate;
+import java.util.function.Consumer;
 import java.util.function.Predicate;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -533,6 +540,61 @@ public final class JobModule implements OperatorModule {
     private static ObjectReference subject(JobRef job) {
       return new ObjectReference(
           job.kind().apiVersion(), job.kind().kind(), job.namespace(), job.name(), job.uid());
+    }
+  }
+
+  /** Tells of the Workloads that wait in a queue when the longest run time of the queue changes. */
+  static final class RunTimeLimitObserver {
+
+    private final InformerCaches caches;
+    private final WorkloadLister workloads;
+    private final Consumer<CachedWorkload> observer;
+
+    private RunTimeLimitObserver(
+        InformerCaches caches, WorkloadLister workloads, Consumer<CachedWorkload> observer) {
+      this.caches = caches;
+      this.workloads = workloads;
+      this.observer = observer;
+    }
+
+    /** From now on the observer is told. */
+    static void connect(
+        InformerCaches caches, WorkloadLister workloads, Consumer<CachedWorkload> observer) {
+      RunTimeLimitObserver told = new RunTimeLimitObserver(caches, workloads, observer);
+      caches
+          .localQueues()
+          .observe(
+              (before, after) -> {
+                if (after != null && !limit(before).equals(limit(after))) {
+                  told.changed(after);
+                }
+              });
+      caches
+          .clusterQueues()
+          .observe(
+              (before, after) -> {
+                if (after != null && !limit(before).equals(limit(after))) {
+                  told.changedCluster(after.getMetadata().getName());
+                }
+              });
+    }
+
+    private static Optional<Duration> limit(@Nullable HasMetadata queue) {
+      return queue == null
+          ? Optional.empty()
+          : RunTimeAnnotations.maxOf(queue.getMetadata().getAnnotations());
+    }
+
+    private void changedCluster(String clusterQueue) {
+      caches.localQueues().all().stream()
+          .filter(queue -> CachedQueues.clusterQueue(queue).equals(clusterQueue))
+          .forEach(this::changed);
+    }
+
+    private void changed(LocalQueue queue) {
+      workloads.inQueue(queue.getMetadata().getNamespace(), queue.getMetadata().getName()).stream()
+          .filter(workload -> !workload.quotaReserved() && !workload.finished())
+          .forEach(observer);
     }
   }
 }

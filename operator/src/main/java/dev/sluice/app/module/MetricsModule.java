@@ -2,6 +2,7 @@ package dev.sluice.app.module;
 
 import dev.sluice.api.config.Configuration;
 import dev.sluice.api.config.FeatureGate;
+import dev.sluice.api.v1beta2.EffectiveQuotas;
 import dev.sluice.core.engine.SchedulerViews;
 import dev.sluice.core.model.LocalQueueId;
 import dev.sluice.core.queue.PendingTotals;
@@ -12,6 +13,7 @@ import dev.sluice.metrics.MetricsScrape;
 import dev.sluice.metrics.PendingGauges;
 import dev.sluice.metrics.PodGateMetrics;
 import dev.sluice.metrics.QueueGauges;
+import dev.sluice.metrics.QueueGauges.Orchestrators;
 import dev.sluice.metrics.QuotaFactorGauges;
 import dev.sluice.metrics.ReadErrorRecorder;
 import dev.sluice.metrics.ReservationGauges;
@@ -193,6 +195,34 @@ public final class MetricsModule implements OperatorModule {
     static boolean reportsLocalQueues(Configuration configuration) {
       return configuration.metrics().localQueueMetrics().enable()
           && configuration.featureGates().enabled(FeatureGate.LOCAL_QUEUE_METRICS);
+    }
+  }
+
+  /** The orchestrators whose effective quotas are in the statuses of queues and cohorts. */
+  private record CachedOrchestrators(InformerCaches informerCaches) implements Orchestrators {
+
+    @Override
+    public String ofClusterQueue(String name) {
+      return name(
+          informerCaches
+              .clusterQueues()
+              .find(name)
+              .flatMap(queue -> Optional.ofNullable(queue.getStatus()))
+              .flatMap(status -> Optional.ofNullable(status.effectiveQuotas())));
+    }
+
+    @Override
+    public String ofCohort(String name) {
+      return name(
+          informerCaches
+              .cohorts()
+              .find(name)
+              .flatMap(cohort -> Optional.ofNullable(cohort.getStatus()))
+              .flatMap(status -> Optional.ofNullable(status.effectiveQuotas())));
+    }
+
+    private static String name(Optional<EffectiveQuotas> quotas) {
+      return quotas.map(each -> each.orchestratorRef().name()).orElse("");
     }
   }
 }

@@ -4,6 +4,14 @@ import dev.sluice.api.ApiVersions;
 import dev.sluice.api.KueueConstants;
 import dev.sluice.api.config.Configuration;
 import dev.sluice.api.config.FeatureGate;
+import dev.sluice.api.v1beta2.AdmissionCheck;
+import dev.sluice.api.v1beta2.ClusterQueue;
+import dev.sluice.api.v1beta2.Cohort;
+import dev.sluice.api.v1beta2.LocalQueue;
+import dev.sluice.api.v1beta2.MultiKueueCluster;
+import dev.sluice.api.v1beta2.ResourceFlavor;
+import dev.sluice.api.v1beta2.Topology;
+import dev.sluice.api.v1beta2.WorkloadPriorityClass;
 import dev.sluice.core.model.PendingReason;
 import dev.sluice.jobs.kind.JobKind;
 import dev.sluice.jobs.kind.JobKindDescription;
@@ -24,13 +32,16 @@ import dev.sluice.kube.leader.SharedObjectsGuard;
 import dev.sluice.kube.reflect.InformerSupervisor;
 import dev.sluice.kube.reflect.ReadErrorLog;
 import dev.sluice.kube.reflect.Reflectors;
+import dev.sluice.kubequeue.ForeignQueueUnit;
 import dev.sluice.metrics.EventCounts;
 import dev.sluice.metrics.MetricsScrape;
+import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import java.net.HttpURLConnection;
 import java.time.Duration;
 import java.time.InstantSource;
+import java.util.Collection;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
@@ -340,6 +351,47 @@ public final class OperatorContext implements AutoCloseable {
           .findFirst()
           .map(kind -> kind.framework() + "-kueue-controller")
           .orElse(Reporter.UNNAMED);
+    }
+  }
+
+  /**
+   * The kinds whose objects this program has controllers for, whether they are turned on or not, by
+   * the names that {@code controller.groupKindConcurrency} has for them.
+   */
+  static final class ReconciledKinds {
+
+    private static final List<Class<? extends HasMetadata>> QUEUE_KINDS =
+        List.of(
+            AdmissionCheck.class,
+            ClusterQueue.class,
+            Cohort.class,
+            LocalQueue.class,
+            MultiKueueCluster.class,
+            ResourceFlavor.class,
+            Topology.class,
+            WorkloadPriorityClass.class);
+
+    private ReconciledKinds() {}
+
+    /** Those of the names that name no such kind, in alphabetical order. */
+    static List<String> unknown(Collection<String> names) {
+      Set<String> known = names();
+      return names.stream().filter(name -> !known.contains(name)).sorted().toList();
+    }
+
+    private static Set<String> names() {
+      Stream<JobKind> kinds =
+          Stream.concat(
+              BuiltInIntegrations.reconciledKinds().stream(),
+              Stream.of(JobKind.WORKLOAD, ForeignQueueUnit.KIND));
+      return Stream.concat(
+              kinds.map(kind -> GroupKindConcurrency.name(kind.group(), kind.kind())),
+              QUEUE_KINDS.stream()
+                  .map(
+                      kind ->
+                          GroupKindConcurrency.name(
+                              HasMetadata.getGroup(kind), HasMetadata.getKind(kind))))
+          .collect(Collectors.toSet());
     }
   }
 }

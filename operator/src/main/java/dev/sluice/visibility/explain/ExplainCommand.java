@@ -2,6 +2,7 @@ package dev.sluice.visibility.explain;
 
 import dev.sluice.kube.client.ApiReader;
 import dev.sluice.kube.client.ClientApiReader;
+import dev.sluice.kube.client.ClientConfigs;
 import dev.sluice.kube.client.ClusterAccess;
 import dev.sluice.kube.client.DirectApiReader;
 import dev.sluice.kube.client.KubeconfigOption;
@@ -14,6 +15,9 @@ import io.fabric8.kubernetes.client.KubernetesClientBuilder;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.UncheckedIOException;
+import java.net.URI;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.security.GeneralSecurityException;
 import java.time.InstantSource;
 import java.util.List;
@@ -53,10 +57,10 @@ public final class ExplainCommand implements Runnable {
       name = "topology",
       aliases = {"topologies", "topo"},
       description = {
-        "Shows the nodes of a ResourceFlavor with a topology as a tree: what each domain has, what is"
-            + " free, which Workloads hold it, and how much of what is free is in one domain.",
-        "Asks the operator, which knows the moment's numbers; you need the permission to get the path"
-            + " /explain/v1 there."
+        "Shows the nodes of a ResourceFlavor with a topology as a tree: what each domain has, what"
+            + " is free, which Workloads hold it, and how much of what is free is in one domain.",
+        "Asks the operator, which knows the moment's numbers; you need the permission to get the"
+            + " path /explain/v1 there."
       },
       mixinStandardHelpOptions = true,
       exitCodeListHeading = "%nExit codes:%n",
@@ -255,6 +259,61 @@ public final class ExplainCommand implements Runnable {
               given.contains("/") ? given.substring(0, given.indexOf('/')) : "job",
               in,
               given.substring(given.indexOf('/') + 1));
+    }
+  }
+
+  /** Options that name a running operator, and who asks it. */
+  private static final class OperatorOptions {
+
+    @Option(
+        names = "--operator",
+        paramLabel = "URL",
+        description =
+            "Where the operator answers, such as https://127.0.0.1:8082 behind a port-forward.")
+    private @Nullable URI operator;
+
+    @Option(
+        names = "--operator-ca",
+        paramLabel = "FILE",
+        description = "The CA (PEM) that the operator's certificate is checked by.")
+    private @Nullable Path operatorCa;
+
+    @Option(
+        names = "--operator-token",
+        paramLabel = "FILE",
+        description =
+            "A token for the operator, such as kubectl create token writes; the token or the"
+                + " certificate of the kubeconfig unless given.")
+    private @Nullable Path operatorToken;
+
+    /** Whether an operator is named. */
+    boolean isPresent() {
+      return operator != null;
+    }
+
+    /**
+     * The operator that is named; empty if none is.
+     *
+     * @param config who asks, unless a token is given
+     * @throws IOException if a file can't be read
+     */
+    Optional<LiveExplanation> client(Config config) throws IOException {
+      return operator == null
+          ? Optional.empty()
+          : Optional.of(
+              new LiveExplanation(
+                  operator,
+                  Optional.ofNullable(operatorCa),
+                  token(config),
+                  ClientConfigs.certificate(config)));
+    }
+
+    private Optional<String> token(Config config) throws IOException {
+      if (operatorToken != null) {
+        return Optional.of(Files.readString(operatorToken).strip());
+      }
+      return Optional.ofNullable(config.getAutoOAuthToken())
+          .or(() -> Optional.ofNullable(config.getOauthToken()));
     }
   }
 }

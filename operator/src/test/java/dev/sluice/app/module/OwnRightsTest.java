@@ -2,6 +2,7 @@ package dev.sluice.app.module;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.sluice.app.module.StartRequirements.OwnRights;
 import io.fabric8.kubernetes.api.model.authorization.v1.ResourceRule;
 import io.fabric8.kubernetes.api.model.authorization.v1.ResourceRuleBuilder;
 import io.fabric8.kubernetes.api.model.rbac.PolicyRule;

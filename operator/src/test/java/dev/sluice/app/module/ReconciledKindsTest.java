@@ -2,6 +2,7 @@ package dev.sluice.app.module;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.sluice.app.module.OperatorContext.ReconciledKinds;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 

@@ -8,6 +8,7 @@ import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.dataformat.yaml.YAMLMapper;
 import dev.sluice.api.v1beta2.ClusterQueue;
 import dev.sluice.api.v1beta2.LocalQueue;
+import dev.sluice.app.module.JobModule.RunTimeLimitObserver;
 import dev.sluice.checks.BuiltInCheckControllers;
 import dev.sluice.kube.controller.ObservableItemStore;
 import dev.sluice.queues.cache.InformerCaches;

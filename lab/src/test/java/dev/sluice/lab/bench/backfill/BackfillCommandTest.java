@@ -3,8 +3,9 @@ package dev.sluice.lab.bench.backfill;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.sluice.forecast.trace.TraceJob;
-import dev.sluice.lab.bench.backfill.BackfillTrial.Order;
-import dev.sluice.lab.bench.backfill.BackfillTrial.Outcome;
+import dev.sluice.lab.bench.backfill.BackfillCommand.BackfillTrial;
+import dev.sluice.lab.bench.backfill.BackfillCommand.BackfillTrial.Order;
+import dev.sluice.lab.bench.backfill.BackfillCommand.BackfillTrial.Outcome;
 import dev.sluice.lab.bench.trace.TraceOptions;
 import java.io.PrintWriter;
 import java.io.StringWriter;

@@ -3,6 +3,7 @@ package dev.sluice.lab.controlplane.binaries;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.sluice.lab.controlplane.binaries.DefaultBinarySources.DirectorySource;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
