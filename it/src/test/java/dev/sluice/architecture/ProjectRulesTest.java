@@ -103,6 +103,7 @@ class ProjectRulesTest {
       record ClusterQueueView 10
       record Configuration 25
       record FailedNodeController.Dependencies 9
+      record FailureRecoveryController.TerminatingPod 9
       record FencingController.Dependencies 10
       record Figures 15
       record FlavorRejection.TopologyShortage 12
@@ -120,7 +121,6 @@ class ProjectRulesTest {
       record QueueControllers.Dependencies 11
       record QuotaDeclaration 9
       record ReservingWorkload 16
-      record TerminatingPod 9
       record TopologyPod 12
       """
           .lines()

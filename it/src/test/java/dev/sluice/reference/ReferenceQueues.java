@@ -11,7 +11,7 @@ import dev.sluice.core.model.PreemptionRules;
 import dev.sluice.core.model.PreemptionRules.PreemptionConfig;
 import dev.sluice.core.model.PreemptionRules.PreemptionLimit;
 import dev.sluice.core.model.QueueRules.AttemptBackoff;
-import dev.sluice.core.model.TopologyOptions;
+import dev.sluice.core.topology.TopologyOptions;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Comparator;

@@ -3,9 +3,11 @@ package dev.sluice.queues;
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.node.JsonNodeFactory;
+import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.sluice.kube.client.ApiClient;
 import dev.sluice.kube.client.ApiOutcome;
-import dev.sluice.queues.status.StatusPatches;
+import dev.sluice.kube.json.JsonMergePatch;
 import io.fabric8.kubernetes.client.CustomResource;
 import java.util.Map;
 import java.util.Optional;
@@ -91,4 +93,30 @@ public final class StatusWriter<S> {
   }
 
   private record Written<S>(long version, S status) {}
+
+  /** Computes merge patches that contain only the changed fields of a status. */
+  private static final class StatusPatches {
+
+    private final ObjectMapper mapper;
+
+    /** Creates patches of values that {@code mapper} serialises for the API server. */
+    public StatusPatches(ObjectMapper mapper) {
+      this.mapper = mapper;
+    }
+
+    /**
+     * The merge patch of {@code {"status": …}} from one status to another; empty if they are equal.
+     * Lists are replaced as a whole, as JSON merge patch requires.
+     */
+    public Optional<ObjectNode> between(@Nullable Object current, Object wanted) {
+      ObjectNode from = current == null ? empty() : mapper.valueToTree(current);
+      ObjectNode to = mapper.valueToTree(wanted);
+      ObjectNode changes = JsonMergePatch.between(from, to);
+      return changes.isEmpty() ? Optional.empty() : Optional.of(empty().set("status", changes));
+    }
+
+    private static ObjectNode empty() {
+      return JsonNodeFactory.instance.objectNode();
+    }
+  }
 }

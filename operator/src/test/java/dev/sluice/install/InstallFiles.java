@@ -6,6 +6,7 @@ import com.fasterxml.jackson.dataformat.yaml.YAMLFactory;
 import com.fasterxml.jackson.dataformat.yaml.YAMLGenerator;
 import dev.sluice.api.config.JobFrameworks;
 import dev.sluice.api.config.Selector;
+import dev.sluice.install.InstallManifests.StandardLabels;
 import dev.sluice.install.InstallManifests.UserClusterRoles;
 import dev.sluice.webhooks.kinds.WebhookKind;
 import dev.sluice.webhooks.registration.WebhookRegistration;

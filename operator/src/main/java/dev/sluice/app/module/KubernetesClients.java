@@ -8,11 +8,11 @@ import dev.sluice.kube.client.ClientConfigs;
 import dev.sluice.kube.client.RequestLimiter;
 import dev.sluice.kube.client.WriteGate;
 import dev.sluice.kube.client.WriteLatency;
-import dev.sluice.kube.controller.IdentityCloner;
 import dev.sluice.kube.reflect.InformerSupervisor;
 import dev.sluice.kube.reflect.ReadErrorLog;
 import dev.sluice.kube.reflect.TolerantDeserializers;
 import dev.sluice.metrics.ApiRequestMetrics;
+import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.api.model.KubernetesResource;
 import io.fabric8.kubernetes.api.model.LimitRange;
 import io.fabric8.kubernetes.api.model.Namespace;
@@ -28,6 +28,7 @@ import io.fabric8.kubernetes.client.RequestConfigBuilder;
 import io.fabric8.kubernetes.client.utils.KubernetesSerialization;
 import io.fabric8.kubernetes.client.vertx.VertxHttpClientFactory;
 import io.javaoperatorsdk.operator.Operator;
+import io.javaoperatorsdk.operator.api.config.Cloner;
 import io.javaoperatorsdk.operator.api.monitoring.Metrics;
 import io.vertx.ext.web.client.WebClientOptions;
 import java.io.IOException;
@@ -166,6 +167,18 @@ public final class KubernetesClients {
     @Override
     protected void additionalConfig(WebClientOptions options) {
       options.setTryUseCompression(true);
+    }
+  }
+
+  /**
+   * Hands objects of a cache out as they are. For operators whose reconcilers change nothing that
+   * they are given.
+   */
+  private static final class IdentityCloner implements Cloner {
+
+    @Override
+    public <R extends HasMetadata> R clone(R object) {
+      return object;
     }
   }
 }

@@ -16,7 +16,6 @@ import dev.sluice.checks.multikueue.capacity.WorkerQueues;
 import dev.sluice.checks.multikueue.dispatch.DispatcherFactory;
 import dev.sluice.checks.multikueue.fencing.FenceTimeouts;
 import dev.sluice.checks.multikueue.fencing.FencingController;
-import dev.sluice.checks.multikueue.fencing.MonotonicClock;
 import dev.sluice.checks.multikueue.placement.WorkloadPlacement;
 import dev.sluice.checks.multikueue.remote.ConnectionContext;
 import dev.sluice.checks.multikueue.remote.WorkerClients;
@@ -43,6 +42,7 @@ import dev.sluice.workload.record.CachedWorkload;
 import io.fabric8.kubernetes.api.model.Condition;
 import io.javaoperatorsdk.operator.Operator;
 import java.time.Duration;
+import java.time.Instant;
 import java.time.InstantSource;
 import java.util.Collection;
 import java.util.List;
@@ -448,6 +448,23 @@ public final class MultiKueueModule implements OperatorModule {
           MULTI_KUEUE,
           "Dispatch",
           note);
+    }
+  }
+
+  /** A clock that starts at the time of another clock and is never adjusted afterwards. */
+  private static final class MonotonicClock implements InstantSource {
+
+    private final Instant base;
+    private final long begin = System.nanoTime();
+
+    /** Starts at the present time of the other clock. */
+    public MonotonicClock(InstantSource other) {
+      this.base = other.instant();
+    }
+
+    @Override
+    public Instant instant() {
+      return base.plusNanos(System.nanoTime() - begin);
     }
   }
 }

@@ -24,7 +24,7 @@ import dev.sluice.kube.controller.WorkQueueSettings;
 import dev.sluice.kube.events.EventRecorder;
 import dev.sluice.kube.events.EventRecorder.Reporter;
 import dev.sluice.kube.events.EventRecorder.Routine;
-import dev.sluice.kube.events.KubernetesEventSink;
+import dev.sluice.kube.events.EventSink;
 import dev.sluice.kube.events.ObjectReference;
 import dev.sluice.kube.leader.Leadership;
 import dev.sluice.kube.leader.ReplicaRole;
@@ -36,14 +36,19 @@ import dev.sluice.kubequeue.ForeignQueueUnit;
 import dev.sluice.metrics.EventCounts;
 import dev.sluice.metrics.MetricsScrape;
 import io.fabric8.kubernetes.api.model.HasMetadata;
+import io.fabric8.kubernetes.api.model.events.v1.Event;
+import io.fabric8.kubernetes.api.model.events.v1.EventSeries;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientException;
+import io.fabric8.kubernetes.client.http.HttpRequest;
+import io.fabric8.kubernetes.client.http.HttpResponse;
 import java.net.HttpURLConnection;
 import java.time.Duration;
 import java.time.InstantSource;
 import java.util.Collection;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
@@ -392,6 +397,57 @@ public final class OperatorContext implements AutoCloseable {
                           GroupKindConcurrency.name(
                               HasMetadata.getGroup(kind), HasMetadata.getKind(kind))))
           .collect(Collectors.toSet());
+    }
+  }
+
+  /**
+   * Writes events to the API server. Events are half of the writes of a Job, and nobody reads what
+   * the API server answers to them: the answers aren't parsed.
+   */
+  private static final class KubernetesEventSink implements EventSink {
+
+    private static final String JSON = "application/json";
+    private static final String MERGE_PATCH = "application/merge-patch+json";
+    private static final Duration LIMIT = Duration.ofSeconds(30);
+
+    private final KubernetesClient client;
+
+    /** With the client to write with. */
+    public KubernetesEventSink(KubernetesClient client) {
+      this.client = client;
+    }
+
+    @Override
+    public void create(Event event) {
+      send("POST", collection(event), JSON, event);
+    }
+
+    @Override
+    public void update(Event event, EventSeries series) {
+      String path = collection(event) + "/" + event.getMetadata().getName();
+      send("PATCH", path, MERGE_PATCH, Map.of("series", series));
+    }
+
+    private String collection(Event event) {
+      return "%sapis/%s/namespaces/%s/events"
+          .formatted(
+              client.getMasterUrl(), event.getApiVersion(), event.getMetadata().getNamespace());
+    }
+
+    private void send(String method, String uri, String contentType, Object body) {
+      HttpRequest request =
+          client
+              .getHttpClient()
+              .newHttpRequestBuilder()
+              .uri(uri)
+              .header("Accept", JSON)
+              .timeout(LIMIT.toMillis(), TimeUnit.MILLISECONDS)
+              .method(method, contentType, client.getKubernetesSerialization().asJson(body))
+              .build();
+      HttpResponse<byte[]> answer = client.getHttpClient().sendAsync(request, byte[].class).join();
+      if (!answer.isSuccessful()) {
+        throw new IllegalStateException("the API server answered " + answer.code());
+      }
     }
   }
 }

@@ -1,23 +1,26 @@
 package dev.sluice.kube.reflect;
 
+import com.fasterxml.jackson.core.JsonFactory;
+import com.fasterxml.jackson.core.JsonParser;
 import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.core.JsonToken;
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.sluice.kube.client.AnswerTooLongException;
 import dev.sluice.kube.client.CurrentStream;
-import dev.sluice.kube.client.LineReader;
 import dev.sluice.kube.client.ResourceExpiredException;
 import dev.sluice.kube.client.ResponseStream;
 import dev.sluice.kube.client.ResponseTimeoutException;
 import dev.sluice.kube.client.StreamingListParser;
-import dev.sluice.kube.client.WatchEventReader;
 import io.fabric8.kubernetes.client.http.HttpClient;
 import io.fabric8.kubernetes.client.http.HttpRequest;
 import java.io.IOException;
+import java.io.InputStream;
 import java.net.URLEncoder;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
+import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -339,5 +342,155 @@ public final class ListWatch implements AutoCloseable {
   @Override
   public void close() {
     stream.close();
+  }
+
+  /** Cuts an event of a watch into its type and its object, without a copy. */
+  private static final class WatchEventReader {
+
+    /** Takes an event; the bytes are only good during the call. */
+    @FunctionalInterface
+    public interface Sink {
+      /** The object of the event is written in {@code length} bytes from {@code offset} on. */
+      void event(String type, byte[] bytes, int offset, int length) throws IOException;
+    }
+
+    private final JsonFactory json;
+
+    /** Reads events with the parsers of this factory. */
+    public WatchEventReader(JsonFactory json) {
+      this.json = json;
+    }
+
+    /** Reads one event, which is written in {@code length} bytes from {@code offset} on. */
+    public void read(byte[] bytes, int offset, int length, Sink sink) throws IOException {
+      String type = "";
+      int from = 0;
+      int to = 0;
+      try (JsonParser event = json.createParser(bytes, offset, length)) {
+        event.nextToken();
+        while (event.nextToken() == JsonToken.FIELD_NAME) {
+          String field = event.currentName();
+          event.nextToken();
+          if (field.equals("type")) {
+            type = event.getText();
+          } else if (field.equals("object")) {
+            from = offset + (int) event.currentTokenLocation().getByteOffset();
+            event.skipChildren();
+            to = offset + (int) event.currentLocation().getByteOffset();
+          } else {
+            event.skipChildren();
+          }
+        }
+      }
+      sink.event(type, bytes, from, to - from);
+    }
+  }
+
+  /**
+   * Cuts a stream into lines of bytes, without a copy per line. A line that is longer than allowed
+   * is read to its end without being kept, and counted.
+   */
+  private static final class LineReader {
+
+    /** A line of so many times the allowed length ends the reading. */
+    private static final int SKIPPED = 8;
+
+    private static final int FIRST_BUFFER = 1 << 16;
+
+    private final InputStream in;
+    private final int longest;
+    private byte[] buffer = new byte[FIRST_BUFFER];
+    private int from;
+    private int scanned;
+    private int end;
+    private int lineEnd;
+    private long skipped;
+    private int skippedLines;
+
+    /**
+     * Lines of {@code in}.
+     *
+     * @param longest the most bytes of a line that is kept
+     */
+    public LineReader(InputStream in, int longest) {
+      this.in = in;
+      this.longest = longest;
+    }
+
+    /**
+     * Moves to the next line that is not too long; false at the end of the stream, where a broken
+     * line is dropped.
+     *
+     * @throws AnswerTooLongException when a line is eight times as long as allowed
+     */
+    public boolean next() throws IOException {
+      from = lineEnd == 0 ? 0 : lineEnd + 1;
+      scanned = from;
+      while (true) {
+        for (; scanned < end; scanned++) {
+          if (buffer[scanned] == '\n') {
+            lineEnd = scanned;
+            if (skipped > 0) {
+              skipped = 0;
+              skippedLines++;
+            } else if (lineEnd > from) {
+              return true;
+            }
+            from = scanned + 1;
+          }
+        }
+        if (!fill()) {
+          return false;
+        }
+      }
+    }
+
+    private boolean fill() throws IOException {
+      if (skipped > 0 || end - from > longest) {
+        skipped += end - from;
+        from = end;
+        if (skipped / SKIPPED > longest) {
+          throw new AnswerTooLongException("a line of more than " + skipped + " bytes");
+        }
+      }
+      if (from > 0) {
+        System.arraycopy(buffer, from, buffer, 0, end - from);
+        end -= from;
+        scanned -= from;
+        from = 0;
+        lineEnd = 0;
+      }
+      if (end == buffer.length) {
+        buffer =
+            Arrays.copyOf(
+                buffer, (int) Math.min(2L * buffer.length, longest + (long) FIRST_BUFFER));
+      }
+      int count = in.read(buffer, end, buffer.length - end);
+      if (count < 0) {
+        return false;
+      }
+      end += count;
+      return true;
+    }
+
+    /** How many lines were too long, and were left out. */
+    public int skippedLines() {
+      return skippedLines;
+    }
+
+    /** The bytes that hold the line, from {@link #offset} on. */
+    public byte[] bytes() {
+      return buffer;
+    }
+
+    /** Where in {@link #bytes} the line begins. */
+    public int offset() {
+      return from;
+    }
+
+    /** How many bytes the line has. */
+    public int length() {
+      return lineEnd - from;
+    }
   }
 }

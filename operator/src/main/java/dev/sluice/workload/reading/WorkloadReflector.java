@@ -6,8 +6,6 @@ import com.fasterxml.jackson.databind.node.MissingNode;
 import dev.sluice.api.json.JsonMappers;
 import dev.sluice.core.model.WorkloadId;
 import dev.sluice.kube.client.Backoff;
-import dev.sluice.kube.client.OutageLogger;
-import dev.sluice.kube.client.RawRequests;
 import dev.sluice.kube.client.ResourceExpiredException;
 import dev.sluice.kube.client.ResponseStream;
 import dev.sluice.kube.client.StreamingListParser;
@@ -22,6 +20,8 @@ import dev.sluice.workload.record.WorkloadLister;
 import dev.sluice.workload.record.WorkloadParser;
 import dev.sluice.workload.record.WorkloadReader;
 import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.http.HttpClient;
+import io.fabric8.kubernetes.client.http.HttpRequest;
 import io.fabric8.kubernetes.client.http.HttpResponse;
 import java.io.IOException;
 import java.time.Duration;
@@ -30,10 +30,15 @@ import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.Iterator;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.LongAdder;
 import java.util.random.RandomGenerator;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Keeps the cache of Workloads up to date: lists them in pages, then watches. A watch that ends is
@@ -480,6 +485,114 @@ public final class WorkloadReflector implements WorkloadReader {
       } catch (IOException e) {
         return MissingNode.getInstance();
       }
+    }
+  }
+
+  /** Tells of a stretch of failures once at its beginning and once at its end. */
+  private static final class OutageLogger {
+
+    private static final Logger LOG = LoggerFactory.getLogger(OutageLogger.class);
+
+    private final InstantSource clock;
+    private Optional<Instant> since = Optional.empty();
+    private int failures;
+
+    public OutageLogger(InstantSource clock) {
+      this.clock = clock;
+    }
+
+    public synchronized void failed(Exception cause) {
+      failures++;
+      if (since.isEmpty()) {
+        since = Optional.of(clock.instant());
+        LOG.warn("workloads reading=interrupted cause=\"{}\"", cause.toString());
+      }
+    }
+
+    public synchronized void over() {
+      since.ifPresent(
+          begin ->
+              LOG.info(
+                  "workloads reading=resumed failures={} after={}s",
+                  failures,
+                  Duration.between(begin, clock.instant()).toSeconds()));
+      since = Optional.empty();
+      failures = 0;
+    }
+  }
+
+  /**
+   * The requests by which single Workloads and their newest version are read, over the client's
+   * connections.
+   */
+  private static final class RawRequests {
+
+    private static final String JSON = "application/json";
+
+    private final HttpClient http;
+    private final String group;
+    private final Duration patience;
+
+    /**
+     * Requests over the connections of {@code client}.
+     *
+     * @param patience how long a single object may take
+     */
+    public RawRequests(KubernetesClient client, Duration patience) {
+      this.http = client.getHttpClient();
+      this.group = client.getMasterUrl() + "apis/kueue.x-k8s.io/v1beta2/";
+      this.patience = patience;
+    }
+
+    /** The address of all Workloads. */
+    public String collection() {
+      return group + "workloads";
+    }
+
+    public HttpClient http() {
+      return http;
+    }
+
+    /** The newest version of the collection: a consistent read of as little as possible. */
+    public HttpRequest newest() {
+      return bounded(get(group + "workloads?limit=1"));
+    }
+
+    public HttpRequest read(WorkloadId id) {
+      return bounded(get(group + "namespaces/" + id.namespace() + "/workloads/" + id.name()));
+    }
+
+    private HttpRequest bounded(HttpRequest.Builder request) {
+      return request.timeout(patience.toMillis(), TimeUnit.MILLISECONDS).build();
+    }
+
+    private HttpRequest.Builder get(String uri) {
+      return http.newHttpRequestBuilder().uri(uri).header("Accept", JSON);
+    }
+  }
+
+  /** Counts what the reflector could not read since its start. */
+  public static final class ReflectorCounters {
+
+    private final LongAdder failures = new LongAdder();
+    private final LongAdder unreadable = new LongAdder();
+
+    /** Failed listings and watches. */
+    public long failures() {
+      return failures.sum();
+    }
+
+    /** Objects that could not be parsed; the cache kept their last valid version. */
+    public long unreadable() {
+      return unreadable.sum();
+    }
+
+    void failure() {
+      failures.increment();
+    }
+
+    void unreadableObject() {
+      unreadable.increment();
     }
   }
 }

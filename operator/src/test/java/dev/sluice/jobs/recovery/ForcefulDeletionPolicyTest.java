@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.sluice.jobs.recovery.FailureRecoveryController.ForcefulDeletionPolicy;
 import dev.sluice.jobs.recovery.FailureRecoveryController.ForcefulDeletionPolicy.Decision;
+import dev.sluice.jobs.recovery.FailureRecoveryController.TerminatingPod;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;

@@ -2,7 +2,7 @@ package dev.sluice.visibility.explain;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.sluice.kube.client.ClientApiReader;
+import dev.sluice.visibility.explain.ExplainCommand.ClientApiReader;
 import io.fabric8.kubernetes.api.model.GenericKubernetesResource;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.dsl.base.ResourceDefinitionContext;

@@ -7,6 +7,7 @@ import com.sun.net.httpserver.HttpsServer;
 import dev.sluice.kube.certificates.CertificateAuthority;
 import dev.sluice.kube.certificates.CertificateWithKey;
 import dev.sluice.server.certificates.ReloadableKeyManager;
+import dev.sluice.visibility.explain.ExplainCommand.LiveExplanation;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.URI;

@@ -2,8 +2,8 @@ package dev.sluice.core.engine;
 
 import dev.sluice.core.model.AdmissionFairSharing;
 import dev.sluice.core.model.FairSharing;
-import dev.sluice.core.model.TopologyOptions;
 import dev.sluice.core.scheduling.WorkloadOrdering.OrderingRules;
+import dev.sluice.core.topology.TopologyOptions;
 import java.util.Optional;
 
 /**

@@ -1,10 +1,10 @@
 package dev.sluice.core.topology;
 
 import dev.sluice.core.model.TopologyAssignment;
-import dev.sluice.core.model.TopologyOptions.PlacementRules;
 import dev.sluice.core.model.TopologyRequest;
 import dev.sluice.core.model.TopologyRequest.Mode;
 import dev.sluice.core.topology.PlacementRequest.Pods;
+import dev.sluice.core.topology.TopologyOptions.PlacementRules;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;

@@ -2,12 +2,12 @@ package dev.sluice.core.topology;
 
 import dev.sluice.core.model.FlavorRejection.TopologyShortage;
 import dev.sluice.core.model.TopologyAssignment;
-import dev.sluice.core.model.TopologyOptions.PlacementRules;
 import dev.sluice.core.model.TopologyRequest;
 import dev.sluice.core.model.TopologyRequest.Mode;
 import dev.sluice.core.model.TopologySpec;
 import dev.sluice.core.topology.DomainSelector.Need;
 import dev.sluice.core.topology.DomainSelector.Selected;
+import dev.sluice.core.topology.TopologyOptions.PlacementRules;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;

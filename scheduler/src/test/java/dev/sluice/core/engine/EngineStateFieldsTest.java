@@ -2,6 +2,7 @@ package dev.sluice.core.engine;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.sluice.core.topology.TopologyOptions;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.lang.reflect.Field;
@@ -41,7 +42,8 @@ class EngineStateFieldsTest {
         || type.getName().startsWith(CORE + "model.")
         || type.getName().contains("Export")
         || type == EngineState.class
-        || type == EngineOptions.class;
+        || type == EngineOptions.class
+        || type.getName().startsWith(TopologyOptions.class.getName());
   }
 
   @Test

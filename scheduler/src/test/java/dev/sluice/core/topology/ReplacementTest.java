@@ -6,7 +6,6 @@ import dev.sluice.core.model.ClusterNode;
 import dev.sluice.core.model.Flavor;
 import dev.sluice.core.model.NodeConstraints;
 import dev.sluice.core.model.TopologyAssignment;
-import dev.sluice.core.model.TopologyOptions;
 import dev.sluice.core.model.TopologyRequest;
 import dev.sluice.core.model.TopologyRequest.Slice;
 import dev.sluice.core.model.TopologySpec;

@@ -2,18 +2,20 @@ package dev.sluice.checks.multikueue.sync;
 
 import dev.sluice.checks.multikueue.placement.ClusterCandidates;
 import dev.sluice.checks.multikueue.placement.ManagerState;
-import dev.sluice.checks.multikueue.placement.PendingSummary;
+import dev.sluice.checks.multikueue.placement.ManagerState.Check;
 import dev.sluice.checks.multikueue.placement.PlacementAction;
 import dev.sluice.checks.multikueue.placement.PlacementPlan;
 import dev.sluice.checks.multikueue.placement.WorkerState;
 import dev.sluice.checks.multikueue.placement.WorkloadPlacement;
 import dev.sluice.queues.cache.LocalClusters.QuotaLocation;
 import dev.sluice.workload.record.CachedWorkload;
+import java.time.temporal.ChronoUnit;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.stream.Collectors;
 
 /**
  * Computes the plan for one Workload, whether the Workload is placed in the manager or in a worker.
@@ -105,5 +107,83 @@ final class PlacementPlanner {
     return gone && context.workload().filter(CachedWorkload::deleting).isPresent()
         ? new PlacementPlan(List.of(new PlacementAction.ClearPodStatus()), Optional.empty())
         : placementPlan;
+  }
+
+  /**
+   * One text with the answers of all workers for a Workload that no worker has admitted yet. The
+   * text contains no counts and no ages, so it changes only when an answer changes.
+   */
+  static final class PendingSummary {
+
+    /** Separator between the answers of two workers. */
+    public static final String BETWEEN = "; ";
+
+    private static final int LONGEST = 1000;
+
+    private PendingSummary() {}
+
+    /** The text; empty while no worker is nominated, and when nothing is pending any more. */
+    public static String of(
+        ManagerState managerState,
+        ClusterCandidates clusterCandidates,
+        Map<String, WorkerState> workerStates) {
+      boolean waits =
+          !managerState.over()
+              && managerState.reserving()
+              && !managerState.evicted()
+              && managerState.othersReady()
+              && managerState.check() == Check.PENDING
+              && managerState.job() instanceof ManagerState.Sendable.Yes
+              && workerStates.values().stream().noneMatch(PendingSummary::runs);
+      if (!waits) {
+        return "";
+      }
+      if (clusterCandidates.configured().isEmpty()) {
+        return "No worker cluster is configured";
+      }
+      String each =
+          clusterCandidates.configured().stream()
+              .map(
+                  name -> name + ": " + answer(name, managerState, clusterCandidates, workerStates))
+              .collect(Collectors.joining(BETWEEN));
+      return clusterCandidates.allowed().isEmpty()
+          ? "No worker cluster is allowed" + BETWEEN + each
+          : each;
+    }
+
+    /** Whether a worker is about to be chosen: then the manager's Workload has changed already. */
+    private static boolean runs(WorkerState workerState) {
+      return workerState.connected()
+          && workerState
+              .copy()
+              .filter(copy -> copy.admittedAt().isPresent() && copy.finished().isEmpty())
+              .isPresent();
+    }
+
+    private static String answer(
+        String name,
+        ManagerState managerState,
+        ClusterCandidates clusterCandidates,
+        Map<String, WorkerState> workerStates) {
+      Optional<String> excluded = Optional.ofNullable(clusterCandidates.excluded().get(name));
+      if (excluded.isPresent()) {
+        return excluded.get();
+      }
+      Optional<WorkerState> workerState = Optional.ofNullable(workerStates.get(name));
+      if (workerState.filter(WorkerState::connected).isEmpty()) {
+        return workerState
+            .flatMap(WorkerState::lostSince)
+            .map(since -> "not connected since " + since.truncatedTo(ChronoUnit.SECONDS))
+            .orElse("not connected");
+      }
+      return workerState
+          .flatMap(WorkerState::copy)
+          .map(copy -> shortened(copy.tells()))
+          .orElse(managerState.nominated().contains(name) ? "is being asked" : "not asked yet");
+    }
+
+    private static String shortened(String text) {
+      return text.length() <= LONGEST ? text : text.substring(0, LONGEST) + "…";
+    }
   }
 }

@@ -1,4 +1,4 @@
-package dev.sluice.core.model;
+package dev.sluice.core.topology;
 
 /**
  * How topologies are used, from the feature gates of the configuration.

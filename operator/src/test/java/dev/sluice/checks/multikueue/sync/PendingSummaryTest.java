@@ -1,10 +1,14 @@
-package dev.sluice.checks.multikueue.placement;
+package dev.sluice.checks.multikueue.sync;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.sluice.checks.multikueue.placement.ClusterCandidates;
+import dev.sluice.checks.multikueue.placement.ManagerState;
 import dev.sluice.checks.multikueue.placement.ManagerState.Check;
+import dev.sluice.checks.multikueue.placement.WorkerState;
 import dev.sluice.checks.multikueue.placement.WorkerState.Copy;
 import dev.sluice.checks.multikueue.placement.WorkerState.Difference;
+import dev.sluice.checks.multikueue.sync.PlacementPlanner.PendingSummary;
 import java.time.Instant;
 import java.util.HashMap;
 import java.util.List;

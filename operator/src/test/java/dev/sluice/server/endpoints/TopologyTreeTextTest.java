@@ -1,4 +1,4 @@
-package dev.sluice.visibility;
+package dev.sluice.server.endpoints;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -7,6 +7,7 @@ import dev.sluice.core.topology.TopologyView;
 import dev.sluice.core.topology.TopologyView.Amounts;
 import dev.sluice.core.topology.TopologyView.HeldPods;
 import dev.sluice.core.topology.TopologyView.Leaf;
+import dev.sluice.server.endpoints.ExplainEndpoint.TopologyTreeText;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
