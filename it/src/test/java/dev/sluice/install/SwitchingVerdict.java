@@ -7,7 +7,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import dev.sluice.lab.audit.AuditReport;
 import dev.sluice.lab.audit.AuditedKind;
 import dev.sluice.lab.audit.Auditor;
-import dev.sluice.lab.audit.FlavorResourcePair;
+import dev.sluice.lab.audit.Auditor.FlavorResourcePair;
 import dev.sluice.lab.audit.ObjectChange;
 import java.math.BigDecimal;
 import java.util.List;

@@ -41,7 +41,7 @@ import java.util.function.Predicate;
  * use of their node but those that run where a Workload was assigned to; it is told of the sums,
  * some time after they changed, so that many changes are one event.
  */
-public final class PodStore implements Reflector.Sink<ParsedPod> {
+public final class PodStore implements Reflector.Sink<PodStore.ParsedPod> {
 
   /** The Workload that pods belong to. */
   public record Key(String namespace, String workload) {
@@ -453,6 +453,21 @@ public final class PodStore implements Reflector.Sink<ParsedPod> {
               && text.length() <= LONGEST_INDEX
               && text.chars().allMatch(each -> each >= '0' && each <= '9');
       return digits ? Optional.of(Integer.parseInt(text)) : Optional.empty();
+    }
+  }
+
+  /**
+   * What one version of a pod says.
+   *
+   * @param record what is kept of every pod
+   * @param ended whether the pod has terminated
+   * @param placed the pod, if it says that it is placed by a topology
+   */
+  record ParsedPod(PodRecord record, boolean ended, Optional<TopologyPod> placed) {
+
+    /** The UID. */
+    UUID uid() {
+      return record.uid();
     }
   }
 }

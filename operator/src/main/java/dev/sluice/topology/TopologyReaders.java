@@ -2,6 +2,7 @@ package dev.sluice.topology;
 
 import dev.sluice.kube.reflect.Reflector;
 import dev.sluice.kube.reflect.Reflectors;
+import dev.sluice.topology.PodStore.ParsedPod;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;

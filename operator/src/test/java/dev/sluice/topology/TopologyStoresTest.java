@@ -7,6 +7,7 @@ import dev.sluice.accounting.PodRecords;
 import dev.sluice.core.model.ClusterNode;
 import dev.sluice.core.model.SchedulerEvent;
 import dev.sluice.core.model.Taint;
+import dev.sluice.topology.PodStore.ParsedPod;
 import dev.sluice.workload.feed.AdmittedRequests;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -283,7 +284,8 @@ class TopologyStoresTest {
       strings = {
         "{}",
         "{\"metadata\": 7, \"spec\": [], \"status\": null}",
-        "{\"spec\": {\"nodeName\": \"n\", \"containers\": [7, {\"resources\": {\"requests\": {\"cpu\": \"x\"}}}]}}",
+        "{\"spec\": {\"nodeName\": \"n\", \"containers\": [7, {\"resources\": {\"requests\":"
+            + " {\"cpu\": \"x\"}}}]}}",
         "{\"metadata\": {\"annotations\": {\"kueue.x-k8s.io/workload\": {}}}}"
       })
   void oddPodsAreRead(String text) throws IOException {

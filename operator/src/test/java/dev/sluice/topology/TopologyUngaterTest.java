@@ -10,6 +10,7 @@ import dev.sluice.accounting.PodRecords;
 import dev.sluice.api.KueueConstants;
 import dev.sluice.kube.client.ApiClient;
 import dev.sluice.kube.controller.WorkQueueSettings;
+import dev.sluice.topology.PodStore.ParsedPod;
 import dev.sluice.workload.KnownWorkloads;
 import dev.sluice.workload.feed.AdmittedRequests;
 import dev.sluice.workload.record.CachedWorkload;

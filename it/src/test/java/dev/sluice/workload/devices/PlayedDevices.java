@@ -3,6 +3,7 @@ package dev.sluice.workload.devices;
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.sluice.api.config.Configuration;
 import dev.sluice.api.config.FeatureGate;
+import dev.sluice.workload.devices.DeviceInventory.DeviceSlice;
 import dev.sluice.workload.record.DeviceCharge;
 import dev.sluice.workload.record.NamespaceLimits;
 import dev.sluice.workload.record.PodTemplate;

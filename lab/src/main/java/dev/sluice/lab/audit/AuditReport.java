@@ -1,5 +1,6 @@
 package dev.sluice.lab.audit;
 
+import dev.sluice.lab.audit.Auditor.FlavorResourcePair;
 import java.math.BigDecimal;
 import java.util.List;
 import java.util.Map;

@@ -1,6 +1,7 @@
 package dev.sluice.lab.audit;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import dev.sluice.lab.audit.Auditor.FlavorResourcePair;
 import io.fabric8.kubernetes.api.model.Quantity;
 import java.math.BigDecimal;
 import java.math.RoundingMode;

@@ -4,6 +4,8 @@ import dev.sluice.kube.certificates.CertificateAuthority;
 import dev.sluice.kube.certificates.CertificateWithKey;
 import dev.sluice.kube.certificates.Pem;
 import dev.sluice.lab.controlplane.ControlPlaneStatus.Condition;
+import dev.sluice.lab.controlplane.StateFile.ProcessRecord;
+import dev.sluice.lab.controlplane.StateFile.State;
 import dev.sluice.lab.controlplane.binaries.Binaries;
 import dev.sluice.lab.controlplane.binaries.DirectoryTree;
 import dev.sluice.lab.controlplane.binaries.Program;

@@ -13,6 +13,8 @@ import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
+import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -92,5 +94,80 @@ final class StateFile {
             : Optional.empty();
     return new ProcessRecord(
         program, node.path("pid").asLong(), node.path("startedAtMillis").asLong());
+  }
+
+  /**
+   * Persistent state of a control plane.
+   *
+   * @param name its name
+   * @param lifetime its lifetime
+   * @param createdAtMillis when its start began, in milliseconds since the epoch
+   * @param server the address of the API server
+   * @param owner the process that started it
+   * @param processes the processes started so far
+   */
+  record State(
+      String name,
+      Lifetime lifetime,
+      long createdAtMillis,
+      URI server,
+      ProcessRecord owner,
+      List<ProcessRecord> processes) {
+
+    State withProcesses(List<ProcessRecord> other) {
+      return new State(name, lifetime, createdAtMillis, server, owner, other);
+    }
+
+    boolean anyProcessAlive() {
+      return processes.stream().anyMatch(ProcessRecord::isAlive);
+    }
+
+    boolean allProcessesAlive() {
+      return !processes.isEmpty() && processes.stream().allMatch(ProcessRecord::isAlive);
+    }
+  }
+
+  /**
+   * Persistent record of a process, by which other processes recognise it.
+   *
+   * @param program the program; empty for the process that started the others
+   * @param pid the process id, which the system may have reused
+   * @param startedAtMillis start time in milliseconds since the epoch
+   */
+  record ProcessRecord(Optional<Program> program, long pid, long startedAtMillis) {
+
+    /** Systems report start times with low precision, relative to a boot time that drifts. */
+    private static final Duration TOLERANCE = Duration.ofSeconds(3);
+
+    static ProcessRecord of(Program program, ManagedProcess process) {
+      return new ProcessRecord(
+          Optional.of(program), process.pid(), process.startedAt().toEpochMilli());
+    }
+
+    static ProcessRecord ofThisProcess() {
+      ProcessHandle own = ProcessHandle.current();
+      long start = own.info().startInstant().orElse(Instant.EPOCH).toEpochMilli();
+      return new ProcessRecord(Optional.empty(), own.pid(), start);
+    }
+
+    /** Whether the recorded process still runs. */
+    boolean isAlive() {
+      Optional<ProcessHandle> handle = ProcessHandle.of(pid).filter(ProcessHandle::isAlive);
+      return handle.isPresent()
+          && !ProcessFiles.isZombie(pid)
+          && handle.get().info().startInstant().map(this::isStart).orElse(false);
+    }
+
+    private boolean isStart(Instant start) {
+      Duration difference = Duration.between(Instant.ofEpochMilli(startedAtMillis), start).abs();
+      return difference.compareTo(TOLERANCE) <= 0;
+    }
+
+    /** The process, if it runs and is a program of a control plane. */
+    Optional<ManagedProcess> open(Layout layout) {
+      return program
+          .filter(known -> isAlive())
+          .map(known -> ManagedProcess.found(known.file(), pid, layout.log(known)));
+    }
   }
 }

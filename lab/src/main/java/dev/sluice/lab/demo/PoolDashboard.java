@@ -5,6 +5,7 @@ import com.fasterxml.jackson.databind.node.MissingNode;
 import dev.sluice.api.queueing.QueueAnnotations;
 import dev.sluice.lab.audit.AuditedKind;
 import dev.sluice.lab.audit.WatchRecorder;
+import dev.sluice.lab.demo.Screens.Dashboard;
 import io.fabric8.kubernetes.api.model.Quantity;
 import java.math.BigDecimal;
 import java.math.RoundingMode;

@@ -16,6 +16,7 @@ import dev.sluice.lab.controlplane.NodeGroup;
 import dev.sluice.lab.controlplane.binaries.BinariesMissingException;
 import dev.sluice.lab.demo.KindsScenario.KindsExpectation;
 import dev.sluice.lab.demo.PromisesScenario.PromisesExpectation;
+import dev.sluice.lab.demo.Screens.Screen;
 import dev.sluice.lab.player.PlayedKinds;
 import dev.sluice.lab.process.OperatorProcess;
 import dev.sluice.lab.process.OperatorSettings;

@@ -1,7 +1,7 @@
 package dev.sluice.lab.demo;
 
-import dev.sluice.lab.demo.Dashboard.Row;
-import dev.sluice.lab.demo.Dashboard.Section;
+import dev.sluice.lab.demo.Screens.Dashboard.Row;
+import dev.sluice.lab.demo.Screens.Dashboard.Section;
 import java.io.PrintWriter;
 import java.time.Duration;
 import java.time.Instant;
@@ -359,5 +359,52 @@ final class Screens {
       String line = text.replaceAll("\\p{Cntrl}", " ");
       return line.length() < size.columns() ? line : line.substring(0, size.columns() - 4) + "...";
     }
+  }
+
+  /** Shows a running scenario. */
+  interface Screen extends ProgressListener, AutoCloseable {
+
+    /** Shows the last state and stops updating. */
+    @Override
+    void close();
+  }
+
+  /** Content of a screen as lines of text; read periodically, from any thread. */
+  interface Dashboard {
+
+    /**
+     * A row of a section.
+     *
+     * @param key changes when the row says something that is told where there is no table
+     * @param done whether nothing happens to it any more, so that a table only counts it
+     */
+    record Row(String key, String text, boolean done) {
+
+      /** A row that is told each time it changes. */
+      static Row of(String text) {
+        return new Row(text, text, false);
+      }
+    }
+
+    /**
+     * A section of the screen.
+     *
+     * @param title heading in a table
+     * @param tag prefix of each row where there is no table
+     * @param rows the present state, what matters most first
+     */
+    record Section(String title, String tag, List<Row> rows) {
+
+      /** Copies the rows. */
+      public Section {
+        rows = List.copyOf(rows);
+      }
+    }
+
+    /** The present state. */
+    List<Section> sections();
+
+    /** All events so far, in order. */
+    List<String> events();
   }
 }

@@ -2,6 +2,7 @@ package dev.sluice.lab.audit;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.sluice.lab.audit.Auditor.FlavorResourcePair;
 import java.math.BigDecimal;
 import java.util.List;
 import org.junit.jupiter.api.Test;

@@ -2,8 +2,9 @@ package dev.sluice.lab.demo;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.sluice.lab.demo.Dashboard.Row;
-import dev.sluice.lab.demo.Dashboard.Section;
+import dev.sluice.lab.demo.FirstJobScenario.FirstJobExpectation;
+import dev.sluice.lab.demo.Screens.Dashboard.Row;
+import dev.sluice.lab.demo.Screens.Dashboard.Section;
 import dev.sluice.lab.demo.Screens.ScreenLayout;
 import dev.sluice.lab.demo.Screens.ScreenLayout.Shown;
 import java.util.List;

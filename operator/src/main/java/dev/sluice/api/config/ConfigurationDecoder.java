@@ -29,6 +29,7 @@ import dev.sluice.api.config.Configuration.TlsVersion;
 import dev.sluice.api.config.Configuration.VisibilityServer;
 import dev.sluice.api.config.Configuration.WaitForPodsReady;
 import dev.sluice.api.config.Configuration.Webhook;
+import dev.sluice.api.config.ConfigurationLoader.DashboardDecoder;
 import dev.sluice.api.config.KubeQueue.ForeignUnits;
 import dev.sluice.api.config.KubeQueue.Intake;
 import dev.sluice.api.config.KubeQueue.Jobs;

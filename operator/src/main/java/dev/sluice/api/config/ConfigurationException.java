@@ -36,4 +36,18 @@ public final class ConfigurationException extends Exception {
         .map(validationError -> "\n  - " + validationError)
         .collect(Collectors.joining("", source + " has " + count + ":", ""));
   }
+
+  /**
+   * One thing that is wrong with a configuration.
+   *
+   * @param path where, such as {@code waitForPodsReady.timeout}
+   * @param message what is wrong: the value that was found and what is allowed
+   */
+  public record ValidationError(String path, String message) {
+
+    @Override
+    public String toString() {
+      return path.isEmpty() ? message : path + ": " + message;
+    }
+  }
 }

@@ -1,5 +1,6 @@
 package dev.sluice.api.config;
 
+import dev.sluice.api.config.ConfigurationException.ValidationError;
 import java.util.ArrayList;
 import java.util.List;
 

@@ -3,6 +3,7 @@ package dev.sluice.app.module;
 import dev.sluice.api.config.Configuration;
 import dev.sluice.api.config.FeatureGate;
 import dev.sluice.api.v1beta2.EffectiveQuotas;
+import dev.sluice.app.module.RemovedQueueObserver.CachedLabelSources;
 import dev.sluice.core.engine.SchedulerViews;
 import dev.sluice.core.model.LocalQueueId;
 import dev.sluice.core.queue.PendingTotals;

@@ -10,7 +10,9 @@ import dev.sluice.metrics.WorkloadMetrics;
 import dev.sluice.queues.cache.InformerCaches;
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.api.model.ObjectMeta;
+import java.util.Map;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.function.BiPredicate;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -99,6 +101,33 @@ final class RemovedQueueObserver {
             || !Objects.equals(before.getMetadata().getUid(), after.getMetadata().getUid())
             || !sameLabels.test(before, after))) {
       action.accept(before.getMetadata());
+    }
+  }
+
+  /** The objects that custom metric labels take their values from, as the caches have them. */
+  record CachedLabelSources(InformerCaches caches) implements CustomLabels.Sources {
+
+    @Override
+    public Optional<CustomLabels.Metadata> clusterQueue(String name) {
+      return caches.clusterQueues().find(name).map(CachedLabelSources::metadata);
+    }
+
+    @Override
+    public Optional<CustomLabels.Metadata> cohort(String name) {
+      return caches.cohorts().find(name).map(CachedLabelSources::metadata);
+    }
+
+    @Override
+    public Optional<CustomLabels.Metadata> localQueue(LocalQueueId id) {
+      return caches.localQueues().find(id.namespace(), id.name()).map(CachedLabelSources::metadata);
+    }
+
+    /** Labels and annotations of an object. */
+    static CustomLabels.Metadata metadata(HasMetadata object) {
+      ObjectMeta metadata = object.getMetadata();
+      return new CustomLabels.Metadata(
+          Optional.ofNullable(metadata.getLabels()).orElse(Map.of()),
+          Optional.ofNullable(metadata.getAnnotations()).orElse(Map.of()));
     }
   }
 }

@@ -8,6 +8,7 @@ import dev.sluice.checks.controller.ActiveCondition;
 import dev.sluice.checks.controller.AdmissionCheckController;
 import dev.sluice.checks.controller.CheckConditionReconciler;
 import dev.sluice.checks.controller.CheckStateWriter;
+import dev.sluice.checks.provisioning.RequestInformers.RequestAvailability;
 import dev.sluice.jobs.policy.FlavorLookup;
 import dev.sluice.kube.client.ApiClient;
 import dev.sluice.kube.controller.ControllerRegistration;

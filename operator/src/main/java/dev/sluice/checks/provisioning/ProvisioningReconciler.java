@@ -10,6 +10,7 @@ import dev.sluice.checks.provisioning.ProvisioningDecision.DeleteRequest;
 import dev.sluice.checks.provisioning.ProvisioningDecision.Keep;
 import dev.sluice.checks.provisioning.ProvisioningDecision.NameTaken;
 import dev.sluice.checks.provisioning.ProvisioningDecision.SetState;
+import dev.sluice.checks.provisioning.RequestInformers.RequestAvailability;
 import dev.sluice.checks.provisioning.RequestWriter.Creation;
 import dev.sluice.jobs.kind.JobKind;
 import dev.sluice.jobs.kind.ObjectKey;

@@ -5,6 +5,7 @@ import com.fasterxml.jackson.databind.node.ArrayNode;
 import dev.sluice.api.ApiVersions;
 import dev.sluice.api.json.JsonMappers;
 import dev.sluice.kube.client.ConcurrentRequests;
+import dev.sluice.server.certificates.InternalCertificates.CaBundleInjector;
 import dev.sluice.visibility.api.VisibilityApi;
 import io.fabric8.kubernetes.api.model.GenericKubernetesResource;
 import io.fabric8.kubernetes.client.KubernetesClient;

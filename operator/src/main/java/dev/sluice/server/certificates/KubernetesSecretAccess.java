@@ -1,6 +1,8 @@
 package dev.sluice.server.certificates;
 
 import dev.sluice.api.ProductLabel;
+import dev.sluice.server.certificates.InternalCertificates.SecretAccess;
+import dev.sluice.server.certificates.InternalCertificates.ServingSecret;
 import io.fabric8.kubernetes.api.model.Secret;
 import io.fabric8.kubernetes.api.model.SecretBuilder;
 import io.fabric8.kubernetes.client.KubernetesClient;

@@ -1,5 +1,6 @@
 package dev.sluice.server.endpoints;
 
+import dev.sluice.server.endpoints.ProfileEndpoint.ProcessProfiles;
 import dev.sluice.server.http.Response;
 import java.io.IOException;
 import java.io.InputStream;

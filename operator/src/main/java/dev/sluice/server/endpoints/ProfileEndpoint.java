@@ -98,4 +98,21 @@ public final class ProfileEndpoint implements HttpHandler {
   private static int seconds(String text) {
     return text.matches("[0-9]{1,3}") ? Integer.parseInt(text) : 0;
   }
+
+  /** What a process can tell of its threads, its memory and its use of the processor. */
+  public interface ProcessProfiles {
+
+    /** The stack of each thread. */
+    String threads();
+
+    /**
+     * The objects on the heap by class: how many there are, and how large they are.
+     *
+     * @param collect whether garbage is collected before; else it is counted, too
+     */
+    String heap(boolean collect);
+
+    /** A recording of this many seconds; the call takes so long. */
+    Response recording(int seconds);
+  }
 }

@@ -155,4 +155,14 @@ final class BodyBudget {
           .ifPresent(Share::cut);
     }
   }
+
+  /** Thrown when a request cannot be served because other requests use the resources. */
+  static final class OverloadException extends IOException {
+
+    private static final long serialVersionUID = 1L;
+
+    OverloadException(String message) {
+      super(message);
+    }
+  }
 }

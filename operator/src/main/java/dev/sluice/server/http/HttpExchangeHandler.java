@@ -3,6 +3,7 @@ package dev.sluice.server.http;
 import com.sun.net.httpserver.Headers;
 import com.sun.net.httpserver.HttpExchange;
 import com.sun.net.httpserver.HttpsExchange;
+import dev.sluice.server.http.BodyBudget.OverloadException;
 import java.io.FilterInputStream;
 import java.io.IOException;
 import java.io.InputStream;

@@ -6,6 +6,7 @@ import dev.sluice.api.config.Resources.DeviceClassMapping;
 import dev.sluice.api.config.Resources.DeviceSource;
 import dev.sluice.core.model.ResourceAmounts;
 import dev.sluice.workload.devices.ClaimSpec.Allocated;
+import dev.sluice.workload.devices.ClaimSpec.DeviceRequest;
 import dev.sluice.workload.devices.DeviceInventory.Wanted;
 import dev.sluice.workload.devices.NodeDevices.Need;
 import dev.sluice.workload.record.DeviceCharge;

@@ -4,6 +4,7 @@ import dev.sluice.api.config.Resources;
 import dev.sluice.kube.reflect.Reflector;
 import dev.sluice.kube.reflect.Reflectors;
 import dev.sluice.kube.reflect.Store;
+import dev.sluice.workload.devices.DeviceInventory.DeviceSlice;
 import dev.sluice.workload.record.DeviceCharge;
 import dev.sluice.workload.record.PodTemplate;
 import java.time.Duration;

@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.tuple;
 
 import dev.sluice.api.config.Configuration.RunTimes;
 import dev.sluice.api.config.Configuration.TlsVersion;
+import dev.sluice.api.config.ConfigurationException.ValidationError;
 import dev.sluice.api.config.Resources.Transformation;
 import dev.sluice.core.model.AdmissionFairSharing;
 import dev.sluice.core.model.FairSharing;

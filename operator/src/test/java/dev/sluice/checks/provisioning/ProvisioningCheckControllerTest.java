@@ -6,6 +6,7 @@ import dev.sluice.api.v1beta2.AdmissionCheck.AdmissionCheckParametersReference;
 import dev.sluice.api.v1beta2.AdmissionCheck.AdmissionCheckSpec;
 import dev.sluice.api.v1beta2.ProvisioningRequestConfig;
 import dev.sluice.checks.provisioning.ProvisioningControllers.ProvisioningCheckController;
+import dev.sluice.checks.provisioning.RequestInformers.RequestAvailability;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;

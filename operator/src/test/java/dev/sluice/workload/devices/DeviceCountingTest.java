@@ -6,6 +6,7 @@ import dev.sluice.api.config.Resources.DeviceClassMapping;
 import dev.sluice.api.config.Resources.DeviceSource;
 import dev.sluice.api.config.Resources.DeviceSource.Kind;
 import dev.sluice.workload.Templates;
+import dev.sluice.workload.devices.DeviceInventory.DeviceSlice;
 import dev.sluice.workload.record.DeviceCharge;
 import java.util.ArrayList;
 import java.util.HashSet;

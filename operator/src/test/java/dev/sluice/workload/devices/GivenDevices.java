@@ -2,6 +2,7 @@ package dev.sluice.workload.devices;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.sluice.workload.Templates;
+import dev.sluice.workload.devices.DeviceInventory.DeviceSlice;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;

@@ -3,6 +3,7 @@ package dev.sluice.lab.bench.month;
 import dev.sluice.api.config.GoDuration;
 import dev.sluice.core.model.QueueRules.CostRules.CheapestFirst;
 import dev.sluice.lab.bench.BenchException;
+import dev.sluice.lab.bench.month.MonthFigures.WaitTimes;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.lang.management.ManagementFactory;

@@ -18,6 +18,7 @@ import java.util.ArrayList;
 import java.util.Deque;
 import java.util.EnumMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
@@ -459,6 +460,58 @@ public final class DefaultBinarySources {
     private String since(Instant begin) {
       Duration took = Duration.between(begin, clock.instant());
       return "%dm%02ds".formatted(took.toMinutes(), took.toSecondsPart());
+    }
+  }
+
+  /** Produces a bundle's programs, by download or build. */
+  public interface BundleBuilder {
+
+    /** The builder's name in messages. */
+    String name();
+
+    /**
+     * Writes every program of the bundle into an empty directory.
+     *
+     * @throws SourceFailedException with the reason; the caller discards the directory
+     * @throws InterruptedException when the calling thread is interrupted
+     */
+    void make(Bundle bundle, Path emptyDirectory)
+        throws SourceFailedException, InterruptedException;
+  }
+
+  /**
+   * An operating system and a processor architecture, by the names that Go gives them.
+   *
+   * @param os such as {@code linux}
+   * @param arch such as {@code amd64}
+   */
+  public record Platform(String os, String arch) {
+
+    /** The platform this Java process runs on. */
+    public static Platform current() {
+      return of(System.getProperty("os.name", ""), System.getProperty("os.arch", ""));
+    }
+
+    static Platform of(String osName, String osArch) {
+      String os = osName.toLowerCase(Locale.ROOT).startsWith("mac") ? "darwin" : firstWord(osName);
+      String arch =
+          switch (osArch) {
+            case "x86_64" -> "amd64";
+            case "aarch64" -> "arm64";
+            default -> osArch;
+          };
+      return new Platform(os, arch);
+    }
+
+    private static String firstWord(String osName) {
+      int end = osName.indexOf(' ');
+      return (end < 0 ? osName : osName.substring(0, end)).toLowerCase(Locale.ROOT);
+    }
+
+    /** For example {@code linux-amd64}. */
+    @Override
+    public String toString() {
+      return os + "-" + arch;
     }
   }
 }

@@ -3,6 +3,8 @@ package dev.sluice.lab.controlplane.binaries;
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.sluice.api.json.JsonMappers;
+import dev.sluice.lab.controlplane.binaries.DefaultBinarySources.BundleBuilder;
+import dev.sluice.lab.controlplane.binaries.DefaultBinarySources.Platform;
 import java.io.BufferedInputStream;
 import java.io.Closeable;
 import java.io.FilterInputStream;

@@ -4,6 +4,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.sluice.api.placement.RemoteStatusAnnotation;
+import dev.sluice.checks.multikueue.sync.ReconcileState.StatusThrottle;
 import dev.sluice.workload.record.CachedWorkload;
 import java.io.IOException;
 import java.time.Duration;

@@ -11,6 +11,7 @@ import dev.sluice.checks.multikueue.placement.WorkloadPlacement;
 import dev.sluice.checks.multikueue.remote.ConnectionContext;
 import dev.sluice.checks.multikueue.remote.RemoteConnections;
 import dev.sluice.checks.multikueue.remote.RemoteObjects.Key;
+import dev.sluice.checks.multikueue.sync.ReconcileState.MessageThrottle;
 import dev.sluice.jobs.kind.MultiKueueRules;
 import dev.sluice.kube.client.ApiClient;
 import dev.sluice.kube.client.ConflictBackoff;

@@ -145,4 +145,74 @@ final class ReconcileState {
     Duration left = Duration.between(now, since.plus(limit));
     return left.isPositive() ? Optional.of(left) : Optional.empty();
   }
+
+  /**
+   * Limits how often the status of a job that runs in a worker is copied: the changes of a few
+   * seconds go in one write. Most jobs that run so shortly have ended by then, and the end is
+   * copied at once. Not thread-safe.
+   */
+  static final class StatusThrottle {
+
+    /** How long a status may differ from the one in the worker. */
+    static final Duration MERGED_FOR = Duration.ofSeconds(5);
+
+    private Optional<Instant> differsSince = Optional.empty();
+
+    /**
+     * How long a change of the status that was seen now must wait; empty if it is to be written.
+     */
+    Optional<Duration> hold(Instant now) {
+      Instant since = differsSince.orElse(now);
+      differsSince = Optional.of(since);
+      Duration left = Duration.between(now, since.plus(MERGED_FOR));
+      return left.isPositive() ? Optional.of(left) : Optional.empty();
+    }
+
+    /** Records that the status is as it is in the worker. */
+    void equal() {
+      differsSince = Optional.empty();
+    }
+  }
+
+  /**
+   * Limits how often the message of one Workload's check is written: not before a text was stable
+   * for a moment, because most Workloads are admitted at once, and not again shortly after a write.
+   * Not thread-safe.
+   */
+  static final class MessageThrottle {
+
+    /** How long a text must differ from the written text. */
+    static final Duration STABLE_FOR = Duration.ofSeconds(3);
+
+    /** The minimum time between two writes. */
+    static final Duration WRITE_INTERVAL = Duration.ofSeconds(10);
+
+    private Optional<Instant> differsSince = Optional.empty();
+    private Optional<Instant> lastWrite = Optional.empty();
+
+    /**
+     * When the text must be written, possibly now; empty if no write is needed.
+     *
+     * @param written the text in the object
+     */
+    Optional<Instant> due(String text, String written, Instant now) {
+      if (text.isEmpty() || text.equals(written)) {
+        differsSince = Optional.empty();
+        return Optional.empty();
+      }
+      Instant since = differsSince.orElse(now);
+      differsSince = Optional.of(since);
+      Instant due = since.plus(STABLE_FOR);
+      return lastWrite
+          .map(last -> last.plus(WRITE_INTERVAL))
+          .filter(due::isBefore)
+          .or(() -> Optional.of(due));
+    }
+
+    /** Records a write. */
+    void written(Instant now) {
+      lastWrite = Optional.of(now);
+      differsSince = Optional.empty();
+    }
+  }
 }

@@ -13,6 +13,7 @@ import dev.sluice.jobs.kind.JobKind;
 import dev.sluice.jobs.kind.JobPatch;
 import dev.sluice.jobs.kind.JobRef;
 import dev.sluice.jobs.kind.MultiKueueRules;
+import dev.sluice.jobs.kinds.leaderworkerset.LeaderWorkerSets.CachedLeaderWorkerSet;
 import dev.sluice.jobs.kinds.pod.CachedPod;
 import dev.sluice.jobs.kinds.pod.GatedSetController;
 import dev.sluice.jobs.kinds.pod.GatedSetHandler;

@@ -17,6 +17,8 @@ import dev.sluice.jobs.kind.JobKind;
 import dev.sluice.jobs.kind.JobPatch;
 import dev.sluice.jobs.kind.JobRef;
 import dev.sluice.jobs.kind.ObjectKey;
+import dev.sluice.jobs.kinds.pod.PodGroupPolicy.PodGroupAction;
+import dev.sluice.jobs.kinds.pod.PodGroupPolicy.PodGroupContext;
 import dev.sluice.jobs.policy.CachedJob;
 import dev.sluice.jobs.policy.JobAction;
 import dev.sluice.jobs.policy.JobOptions;

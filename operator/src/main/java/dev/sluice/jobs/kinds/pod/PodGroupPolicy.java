@@ -5,6 +5,7 @@ import dev.sluice.api.KueueConstants;
 import dev.sluice.api.config.FeatureGate;
 import dev.sluice.jobs.kind.JobState;
 import dev.sluice.jobs.policy.CachedJob;
+import dev.sluice.jobs.policy.FlavorLookup;
 import dev.sluice.jobs.policy.JobAction;
 import dev.sluice.jobs.policy.JobAction.DeleteJob;
 import dev.sluice.jobs.policy.JobAction.FinishWorkload;
@@ -17,6 +18,7 @@ import dev.sluice.jobs.policy.JobAction.StopReason;
 import dev.sluice.jobs.policy.JobAction.Warn;
 import dev.sluice.jobs.policy.JobOptions;
 import dev.sluice.jobs.policy.ManagementStatus;
+import dev.sluice.jobs.policy.PriorityLookup;
 import dev.sluice.jobs.policy.ReconcileContext;
 import dev.sluice.jobs.policy.Retention;
 import dev.sluice.jobs.policy.WorkloadStatuses;
@@ -25,10 +27,12 @@ import dev.sluice.workload.record.CachedWorkload;
 import dev.sluice.workload.record.CachedWorkload.Condition;
 import dev.sluice.workload.status.StatusPatch;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.Set;
 
 /**
  * Decides what to do about a group of pods, from the states of the pods and of the group's
@@ -468,4 +472,45 @@ final class PodGroupPolicy {
       return steps;
     }
   }
+
+  /**
+   * One thing to do for a group.
+   *
+   * @param subject the pod that it is done to; what is done to the Workload is told to people there
+   */
+  record PodGroupAction(CachedJob subject, JobAction action) {
+
+    private static final String WORKLOAD = "workload";
+
+    /**
+     * What the action writes: the UID of the pod, or one constant for the Workload of the group.
+     */
+    String target() {
+      return switch (action) {
+        case JobAction.RemoveFinalizers release -> subject.ref().uid();
+        case JobAction.DeleteJob delete -> subject.ref().uid();
+        case JobAction.Start start -> subject.ref().uid();
+        case JobAction.Stop stop -> subject.ref().uid();
+        default -> WORKLOAD;
+      };
+    }
+  }
+
+  /**
+   * All that is looked at to decide what a group of pods needs.
+   *
+   * @param managementStatus whether it is ours to handle
+   * @param workload the Workload of the group's name, if there is one
+   * @param elsewhere whether it runs in another cluster once it is admitted
+   * @param unwritable UIDs of pods that could not be written or deleted just now
+   */
+  record PodGroupContext(
+      PodGroup group,
+      ManagementStatus managementStatus,
+      Optional<CachedWorkload> workload,
+      boolean elsewhere,
+      FlavorLookup flavors,
+      PriorityLookup priorities,
+      Instant now,
+      Set<String> unwritable) {}
 }

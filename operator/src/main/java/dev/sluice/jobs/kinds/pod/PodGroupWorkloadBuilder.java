@@ -9,6 +9,8 @@ import dev.sluice.jobs.kind.JobRef;
 import dev.sluice.jobs.kind.PodSetInfo;
 import dev.sluice.jobs.kind.PodSetTemplate;
 import dev.sluice.jobs.kind.StartConflictException;
+import dev.sluice.jobs.kinds.pod.PodGroupPolicy.PodGroupAction;
+import dev.sluice.jobs.kinds.pod.PodGroupPolicy.PodGroupContext;
 import dev.sluice.jobs.policy.CachedJob;
 import dev.sluice.jobs.policy.JobAction;
 import dev.sluice.jobs.policy.JobAction.AddOwners;

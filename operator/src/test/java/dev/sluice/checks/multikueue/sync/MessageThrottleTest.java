@@ -2,6 +2,7 @@ package dev.sluice.checks.multikueue.sync;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.sluice.checks.multikueue.sync.ReconcileState.MessageThrottle;
 import java.time.Instant;
 import org.junit.jupiter.api.Test;
 

@@ -2,6 +2,7 @@ package dev.sluice.jobs.kinds.leaderworkerset;
 
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.sluice.jobs.GivenObject;
+import dev.sluice.jobs.kinds.leaderworkerset.LeaderWorkerSets.CachedLeaderWorkerSet;
 import dev.sluice.jobs.kinds.pod.CachedPod;
 import dev.sluice.jobs.kinds.pod.CachedPodParser;
 import dev.sluice.jobs.kinds.pod.SinglePod;

@@ -8,6 +8,7 @@ import dev.sluice.jobs.GivenCluster;
 import dev.sluice.jobs.GivenObject;
 import dev.sluice.jobs.JobRulesOf;
 import dev.sluice.jobs.kinds.leaderworkerset.LeaderWorkerSetController.LeaderWorkerSetPolicy;
+import dev.sluice.jobs.kinds.leaderworkerset.LeaderWorkerSets.CachedLeaderWorkerSet;
 import dev.sluice.jobs.policy.JobAction;
 import dev.sluice.jobs.policy.JobOptions;
 import dev.sluice.jobs.policy.ManagementStatus;

@@ -9,6 +9,8 @@ import dev.sluice.api.KueueConstants;
 import dev.sluice.api.config.FeatureGate;
 import dev.sluice.api.config.FeatureGates;
 import dev.sluice.jobs.GivenCluster;
+import dev.sluice.jobs.kinds.pod.PodGroupPolicy.PodGroupAction;
+import dev.sluice.jobs.kinds.pod.PodGroupPolicy.PodGroupContext;
 import dev.sluice.jobs.policy.JobAction;
 import dev.sluice.jobs.policy.JobAction.AddOwners;
 import dev.sluice.jobs.policy.JobAction.CreateWorkload;
