@@ -110,9 +110,10 @@ final class LogEncoder extends EncoderBase<ILoggingEvent> {
     return exact == null ? Instant.ofEpochMilli(event.getTimeStamp()) : exact;
   }
 
+  /** The simple name of the type, also of one that is nested in another. */
   private static String logger(ILoggingEvent event) {
     String name = event.getLoggerName();
-    return name.substring(name.lastIndexOf('.') + 1);
+    return name.substring(Math.max(name.lastIndexOf('.'), name.lastIndexOf('$')) + 1);
   }
 
   /** A text without line breaks. */

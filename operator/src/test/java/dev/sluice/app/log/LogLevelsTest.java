@@ -61,6 +61,15 @@ class LogLevelsTest {
   }
 
   @Test
+  void theLoggerOfANestedTypeHasItsSimpleName() {
+    LoggerContext shipped = shipped();
+    LoggingEvent entry =
+        new LoggingEvent("", shipped.getLogger("a.B$C"), Level.INFO, "a=1", null, new Object[0]);
+
+    assertThat(written(shipped, entry)).contains(" logger=C a=1");
+  }
+
+  @Test
   void theConfigurationThatIsLoggedCanBeFedBack() throws Exception {
     Configuration configuration =
         ConfigurationLoader.parse(
