@@ -76,11 +76,6 @@ final class BudgetScenario {
     }
 
     @Override
-    public int number() {
-      return ordinal() + 1;
-    }
-
-    @Override
     public String text() {
       return text;
     }

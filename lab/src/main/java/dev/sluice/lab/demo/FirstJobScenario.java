@@ -257,11 +257,6 @@ public final class FirstJobScenario {
     }
 
     @Override
-    public int number() {
-      return ordinal() + 1;
-    }
-
-    @Override
     public String text() {
       return text;
     }

@@ -358,11 +358,6 @@ public final class KindsScenario {
     }
 
     @Override
-    public int number() {
-      return ordinal() + 1;
-    }
-
-    @Override
     public String text() {
       return text;
     }

@@ -269,11 +269,6 @@ public final class KubeQueueScenario {
     }
 
     @Override
-    public int number() {
-      return ordinal() + 1;
-    }
-
-    @Override
     public String text() {
       return text;
     }

@@ -33,11 +33,6 @@ public enum MultiClusterExpectation implements Expectation {
   }
 
   @Override
-  public int number() {
-    return ordinal() + 1;
-  }
-
-  @Override
   public String text() {
     return text;
   }

@@ -575,11 +575,6 @@ abstract class PoolDemo extends StoryCommand {
       }
 
       @Override
-      public int number() {
-        return ordinal() + 1;
-      }
-
-      @Override
       public String text() {
         return text;
       }

@@ -77,11 +77,6 @@ final class TimeScenario {
     }
 
     @Override
-    public int number() {
-      return ordinal() + 1;
-    }
-
-    @Override
     public String text() {
       return text;
     }
