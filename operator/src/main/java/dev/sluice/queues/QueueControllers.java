@@ -188,14 +188,9 @@ public final class QueueControllers implements AutoCloseable {
             dependencies.mapper(),
             dependencies.eventNotifier(),
             (reference, current) -> effectiveQuotas.wanted(reference, current));
-    flavors =
-        new ResourceFlavorReconciler(
-            leadership, flavorTrigger, informerCaches, dependencies.patches());
-    checks =
-        new AdmissionCheckReconciler(
-            leadership, checkTrigger, informerCaches, dependencies.patches());
-    topologies =
-        new TopologyReconciler(leadership, topologyTrigger, informerCaches, dependencies.patches());
+    flavors = new ResourceFlavorReconciler(leadership, flavorTrigger, dependencies.patches());
+    checks = new AdmissionCheckReconciler(leadership, checkTrigger, dependencies.patches());
+    topologies = new TopologyReconciler(leadership, topologyTrigger, dependencies.patches());
     priorityClasses =
         new WorkloadPriorityClassReconciler(
             leadership,
@@ -370,18 +365,13 @@ public final class QueueControllers implements AutoCloseable {
   }
 
   /** Reconciles an AdmissionCheck: keeps its finalizer while a ClusterQueue uses the check. */
-  private static final class AdmissionCheckReconciler
-      extends InUseFinalizerReconciler<AdmissionCheck> {
-
-    private final InformerCaches informerCaches;
+  private final class AdmissionCheckReconciler extends InUseFinalizerReconciler<AdmissionCheck> {
 
     AdmissionCheckReconciler(
         Leadership leadership,
         ReconcileTrigger<AdmissionCheck> reconcileTrigger,
-        InformerCaches informerCaches,
         ApiClient writer) {
       super(leadership, reconcileTrigger, writer);
-      this.informerCaches = informerCaches;
     }
 
     @Override
@@ -392,17 +382,11 @@ public final class QueueControllers implements AutoCloseable {
   }
 
   /** Reconciles a Topology: keeps its finalizer while a ResourceFlavor refers to the Topology. */
-  private static final class TopologyReconciler extends InUseFinalizerReconciler<Topology> {
-
-    private final InformerCaches informerCaches;
+  private final class TopologyReconciler extends InUseFinalizerReconciler<Topology> {
 
     TopologyReconciler(
-        Leadership leadership,
-        ReconcileTrigger<Topology> reconcileTrigger,
-        InformerCaches informerCaches,
-        ApiClient writer) {
+        Leadership leadership, ReconcileTrigger<Topology> reconcileTrigger, ApiClient writer) {
       super(leadership, reconcileTrigger, writer);
-      this.informerCaches = informerCaches;
     }
 
     @Override
@@ -415,18 +399,13 @@ public final class QueueControllers implements AutoCloseable {
   /**
    * Reconciles a ResourceFlavor: keeps its finalizer while a ClusterQueue has quota for the flavor.
    */
-  private static final class ResourceFlavorReconciler
-      extends InUseFinalizerReconciler<ResourceFlavor> {
-
-    private final InformerCaches informerCaches;
+  private final class ResourceFlavorReconciler extends InUseFinalizerReconciler<ResourceFlavor> {
 
     ResourceFlavorReconciler(
         Leadership leadership,
         ReconcileTrigger<ResourceFlavor> reconcileTrigger,
-        InformerCaches informerCaches,
         ApiClient writer) {
       super(leadership, reconcileTrigger, writer);
-      this.informerCaches = informerCaches;
     }
 
     @Override
@@ -556,7 +535,7 @@ public final class QueueControllers implements AutoCloseable {
    *
    * @param <P> the kind
    */
-  abstract static class InUseFinalizerReconciler<P extends HasMetadata>
+  private abstract static class InUseFinalizerReconciler<P extends HasMetadata>
       extends LeaderAwareReconciler<P> {
 
     private final ApiClient writer;
@@ -570,14 +549,10 @@ public final class QueueControllers implements AutoCloseable {
     /** Whether another object refers to this object. */
     abstract boolean inUse(String name);
 
-    /** Reports warnings about the object; by default none. */
-    void warnings(P object) {}
-
     @Override
     protected Step reconcileObject(P object) {
       boolean held = FinalizerEditor.present(object);
       if (!object.isMarkedForDeletion()) {
-        warnings(object);
         return held
             ? new Step.Done()
             : after(object, writer.patch(object, FinalizerEditor.add(object)));

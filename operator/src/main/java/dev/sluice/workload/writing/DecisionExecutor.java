@@ -54,9 +54,10 @@ public final class DecisionExecutor implements Consumer<Decision> {
   private final AdmissionObserver observer;
   private final InstantSource clock;
   private final Executor executor;
+  private final NewerVersionWaiter newerVersions;
   private final FirstNomination nomination;
-  private final PreemptionWriter preemptions;
-  private final PlacementWriter placements;
+  private final PreemptionWriter preemptions = new PreemptionWriter();
+  private final PlacementWriter placements = new PlacementWriter();
 
   /**
    * Creates an executor that reads Workloads from {@code store} and writes with {@code writer}.
@@ -115,10 +116,7 @@ public final class DecisionExecutor implements Consumer<Decision> {
     this.observer = observer;
     this.clock = clock;
     this.executor = executor;
-    this.preemptions =
-        new PreemptionWriter(store, writer, engine, observer, clock, executor, newerVersions);
-    this.placements =
-        new PlacementWriter(store, writer, engine, observer, clock, executor, newerVersions);
+    this.newerVersions = newerVersions;
   }
 
   @Override
@@ -204,35 +202,10 @@ public final class DecisionExecutor implements Consumer<Decision> {
    * only changed meanwhile is still written, if its places are those that the decision was based
    * on.
    */
-  private static final class PlacementWriter {
+  private final class PlacementWriter {
 
     private static final Logger LOG = LoggerFactory.getLogger(PlacementWriter.class);
     private static final int ATTEMPTS = 5;
-
-    private final WorkloadLister store;
-    private final WorkloadWriter writer;
-    private final SchedulerEventSink engine;
-    private final AdmissionObserver observer;
-    private final InstantSource clock;
-    private final Executor executor;
-    private final NewerVersionWaiter newerVersions;
-
-    PlacementWriter(
-        WorkloadLister store,
-        WorkloadWriter writer,
-        SchedulerEventSink engine,
-        AdmissionObserver observer,
-        InstantSource clock,
-        Executor executor,
-        NewerVersionWaiter newerVersions) {
-      this.store = store;
-      this.writer = writer;
-      this.engine = engine;
-      this.observer = observer;
-      this.clock = clock;
-      this.executor = executor;
-      this.newerVersions = newerVersions;
-    }
 
     /** Writes the decision, and reports to the engine if that is impossible. */
     void write(PlacementDecision decision) {
@@ -324,37 +297,12 @@ public final class DecisionExecutor implements Consumer<Decision> {
    * asked first, and the target is evicted when the job has answered or the time is over; it keeps
    * its quota if the preemptor doesn't wait any more by then.
    */
-  private static final class PreemptionWriter {
+  private final class PreemptionWriter {
 
     private static final Logger LOG = LoggerFactory.getLogger(PreemptionWriter.class);
     private static final Logger DECISIONS = LoggerFactory.getLogger(DecisionLog.NAME);
     private static final int AT_A_TIME = 8;
     private static final int ATTEMPTS = 5;
-
-    private final WorkloadLister store;
-    private final WorkloadWriter writer;
-    private final SchedulerEventSink engine;
-    private final AdmissionObserver observer;
-    private final InstantSource clock;
-    private final Executor executor;
-    private final NewerVersionWaiter newerVersions;
-
-    PreemptionWriter(
-        WorkloadLister store,
-        WorkloadWriter writer,
-        SchedulerEventSink engine,
-        AdmissionObserver observer,
-        InstantSource clock,
-        Executor executor,
-        NewerVersionWaiter newerVersions) {
-      this.store = store;
-      this.writer = writer;
-      this.engine = engine;
-      this.observer = observer;
-      this.clock = clock;
-      this.executor = executor;
-      this.newerVersions = newerVersions;
-    }
 
     /**
      * Evicts the targets, at most eight at a time; evicts none if the preemptor is not pending any
