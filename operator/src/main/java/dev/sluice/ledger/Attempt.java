@@ -337,7 +337,7 @@ record Attempt(
         parts.stream().map(part -> part.within(at)).toList());
   }
 
-  private static Instant later(Instant a, Instant b) {
+  static Instant later(Instant a, Instant b) {
     return a.isAfter(b) ? a : b;
   }
 

@@ -70,7 +70,7 @@ final class AttemptRows {
   }
 
   private static BigDecimal used(long amount, Instant since, Instant from, Instant to) {
-    Duration used = Duration.between(since.isAfter(from) ? since : from, to);
+    Duration used = Duration.between(Attempt.later(since, from), to);
     return BigDecimal.valueOf(amount).multiply(BigDecimal.valueOf(Math.max(0, used.toMillis())));
   }
 

@@ -112,20 +112,16 @@ final class UsageTally {
   private Use use(Attempt attempt, Part part, Instant to) {
     Optional<Instant> ready = attempt.times().readyAt();
     double amount = part.amount().amount();
-    Instant from = later(part.from(), since);
+    Instant from = Attempt.later(part.from(), since);
     double reserved = amount * millis(from, to);
-    double run = ready.map(at -> amount * millis(later(at, from), to)).orElse(0.0);
+    double run = ready.map(at -> amount * millis(Attempt.later(at, from), to)).orElse(0.0);
     double lost =
-        attempt.lostAt().map(at -> amount * millis(later(at, part.from()), to)).orElse(0.0);
+        attempt.lostAt().map(at -> amount * millis(Attempt.later(at, part.from()), to)).orElse(0.0);
     return new Use(reserved, run, reserved - run, lost);
   }
 
   private static long millis(Instant from, Instant to) {
     return Math.max(0, Duration.between(from, to).toMillis());
-  }
-
-  private static Instant later(Instant a, Instant b) {
-    return a.isAfter(b) ? a : b;
   }
 
   private static Use sum(Use use, Use other, int sign) {
