@@ -67,12 +67,25 @@ final class ReferenceQuestions {
         if (fitsBeside) {
           result.add(entry.id);
         }
-        if (queue.strategy() == QueueingStrategy.STRICT_FIFO || fits != fitsBeside) {
+        boolean isSkipped = fits ? !fitsBeside : isSkippedBeforeHeld(entry, queue, waiting);
+        if (queue.strategy() == QueueingStrategy.STRICT_FIFO || isSkipped) {
           break;
         }
       }
     }
     return result;
+  }
+
+  /**
+   * Whether a cycle skips it for heads of other queues, so that it stays in line, and doesn't come
+   * to the reservation that would hold it.
+   */
+  private boolean isSkippedBeforeHeld(
+      ReferenceEntry entry, ClusterQueueSpec queue, List<ReferenceNominated> waiting) {
+    ReferenceNominated nominated = considered(entry, queue);
+    return nominated.result().mode() == Mode.FIT
+        && world.reservations.refuses(entry, queue.name(), nominated.result(), tree(), Set.of())
+        && !fitsBeside(waiting, nominated);
   }
 
   /** The heads that stay in line in vain, and for whom each cycle keeps quota free. */

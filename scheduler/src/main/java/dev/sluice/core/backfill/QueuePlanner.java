@@ -81,10 +81,14 @@ public final class QueuePlanner {
       return usage;
     }
 
-    /** Whether it may start as planned beside a run that uses an amount until {@code end}. */
-    boolean leaves(int pair, long amount, long end) {
+    /**
+     * Whether it may run as planned beside a run that uses an amount.
+     *
+     * @param freed how much more is free of the pair than at its start
+     */
+    boolean leaves(int pair, long amount, long freed) {
       for (int i = 0; i < spare.length; i++) {
-        if (pairs[i] == pair && at < end && amount > spare[i]) {
+        if (pairs[i] == pair && amount > ResourceAmounts.add(spare[i], freed)) {
           return false;
         }
       }
@@ -225,8 +229,13 @@ public final class QueuePlanner {
   }
 
   private boolean sharesAt(ResourceDemand demand, long time) {
+    return time < endOfReplaced(demand);
+  }
+
+  /** When a slice has to end that is replaced; 0 if there is none. */
+  private long endOfReplaced(ResourceDemand demand) {
     String replaced = demand.replacedUid();
-    return replaced != null && time < profile.endOf(replaced);
+    return replaced == null ? 0 : profile.endOf(replaced);
   }
 
   private boolean fits(ResourceDemand demand, long time) {
@@ -264,15 +273,27 @@ public final class QueuePlanner {
    */
   public Set<Integer> inTheWay(QueuedWorkload workload, Assignment assignment) {
     long until = ResourceAmounts.add(now, runs.applyAsLong(workload));
+    long wholeFrom = endOfReplaced(workload.equivalenceClass().demand(queue));
     Set<Integer> pairs = new HashSet<>();
     for (Plan plan : before(workload)) {
-      for (PairAmount each : usageAt(workload, assignment, plan.at)) {
-        if (!plan.leaves(each.pair(), each.amount(), until)) {
-          pairs.add(each.pair());
-        }
+      if (plan.at < until) {
+        addInTheWay(workload, assignment, plan, plan.at, pairs);
+      }
+      if (plan.at < wholeFrom && wholeFrom < Math.min(until, plan.until)) {
+        addInTheWay(workload, assignment, plan, wholeFrom, pairs);
       }
     }
     return pairs;
+  }
+
+  /** Adds the pairs of which a plan isn't left what it uses at a time. */
+  private void addInTheWay(
+      QueuedWorkload workload, Assignment assignment, Plan plan, long time, Set<Integer> pairs) {
+    for (PairAmount each : usageAt(workload, assignment, time)) {
+      if (!plan.leaves(each.pair(), each.amount(), profile.released(each.pair(), plan.at, time))) {
+        pairs.add(each.pair());
+      }
+    }
   }
 
   /** Records that a Workload starts now. */
@@ -367,8 +388,7 @@ public final class QueuePlanner {
   /** Whether all of it fits when a slice has to end that it replaces, if it starts before. */
   private boolean fitsLater(
       QueuedWorkload workload, ResourceDemand demand, Map<Integer, Long> used, long time) {
-    String replaced = demand.replacedUid();
-    long later = replaced == null ? 0 : profile.endOf(replaced);
+    long later = endOfReplaced(demand);
     return later <= time
         || later >= ResourceAmounts.add(time, runs.applyAsLong(workload))
         || used.entrySet().stream()

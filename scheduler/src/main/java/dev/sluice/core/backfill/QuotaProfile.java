@@ -252,6 +252,13 @@ public final class QuotaProfile {
     return taken;
   }
 
+  /** How much more is free of a pair, by runs that end between two times. */
+  long released(int pair, long from, long to) {
+    return from == to || !queue.hasPair(pair)
+        ? 0
+        : ResourceAmounts.subtract(atMost(pair, to), atMost(pair, from));
+  }
+
   private long atMost(int pair, long time) {
     return Math.min(own(pair, time), inTree(pair, time));
   }
