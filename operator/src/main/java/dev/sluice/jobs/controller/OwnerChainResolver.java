@@ -108,9 +108,13 @@ public final class OwnerChainResolver {
 
   private boolean asksToBeManaged(CachedJob job) {
     return job.state().handling().manageable()
-        && (options.manageJobsWithoutQueueName()
-            || !job.queueName().isEmpty()
-            || !job.prebuiltWorkload().isEmpty());
+        && (options.manageJobsWithoutQueueName() || !job.queueName().isEmpty() || isOfManager(job));
+  }
+
+  /** A job that a manager cluster sent has its Workload, also where neither names a queue. */
+  private static boolean isOfManager(CachedJob job) {
+    return !job.prebuiltWorkload().isEmpty()
+        && job.labels().containsKey(KueueConstants.MULTIKUEUE_ORIGIN);
   }
 
   /** Which owners are believed. */
@@ -121,7 +125,18 @@ public final class OwnerChainResolver {
   /** The owner that a job is a part of, by what is believed; one behind another has no UID. */
   public Optional<CachedJob.Controller> controller(CachedJob job) {
     return job.controller()
+        .filter(owner -> !isPodOfItsOwn(job, owner))
         .flatMap(owner -> believed.of(owner, job.ref().kind().kind(), job.labels()));
+  }
+
+  /**
+   * Whether a pod was taken for a job of its own when it was created, although it names an owner:
+   * the owner's controller neither made it nor counts it.
+   */
+  private boolean isPodOfItsOwn(CachedJob job, CachedJob.Controller owner) {
+    return job.ref().kind().is("v1", "Pod")
+        && "true".equals(job.labels().get(KueueConstants.MANAGED))
+        && !believed.adopts(owner, job.labels());
   }
 
   private Optional<CachedJob> parent(CachedJob job) {

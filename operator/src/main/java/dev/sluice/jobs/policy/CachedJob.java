@@ -186,6 +186,11 @@ public record CachedJob(
         : annotation;
   }
 
+  /** Whether it names this Workload as the one that was made for it. */
+  boolean names(CachedWorkload workload) {
+    return workload.id().name().equals(prebuiltWorkload());
+  }
+
   /** How many seconds it may run; 0 when there is no limit, or none that is a positive integer. */
   public int maximumExecutionTimeSeconds() {
     String seconds = labels.getOrDefault(KueueConstants.MAX_EXEC_TIME_SECONDS, "");

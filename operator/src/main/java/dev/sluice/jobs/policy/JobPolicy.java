@@ -276,8 +276,19 @@ public final class JobPolicy {
     if (notStopped(job)) {
       return List.of(stop(StopReason.NO_MATCHING_WORKLOAD, Optional.empty(), noWorkload(job)));
     }
-    return free.map(found -> synchronizer.admittedForTooLong(reconcileContext, found))
-        .orElseGet(() -> prebuiltWorkloads.awaited(prebuilt, WorkloadActions.RETRY));
+    List<JobAction> ofBeforeIt = job.state().active() ? List.of() : unnamed(reconcileContext);
+    return ofBeforeIt.isEmpty()
+        ? free.map(found -> synchronizer.admittedForTooLong(reconcileContext, found))
+            .orElseGet(() -> prebuiltWorkloads.awaited(prebuilt, WorkloadActions.RETRY))
+        : ofBeforeIt;
+  }
+
+  /** Deletes what a stopped job had before it named a Workload: nobody would start it with that. */
+  private static List<JobAction> unnamed(ReconcileContext reconcileContext) {
+    return reconcileContext.owned().stream()
+        .filter(workload -> !workload.deleting() && !workload.finished())
+        .<JobAction>map(workload -> new DeleteWorkload(workload, "the job names another Workload"))
+        .toList();
   }
 
   private List<JobAction> own(ReconcileContext given) {
@@ -343,11 +354,17 @@ public final class JobPolicy {
 
   private List<JobAction> outOfSync(
       ReconcileContext reconcileContext, List<CachedWorkload> strays) {
-    CachedWorkload first = strays.getFirst();
-    if (!reconcileContext.job().prebuiltWorkload().isEmpty()) {
+    Optional<CachedWorkload> prebuilt =
+        strays.stream().filter(reconcileContext.job()::names).findFirst();
+    if (prebuilt.isPresent()) {
       return List.of(
-          finish(reconcileContext, first, "OutOfSync", "The prebuilt workload is out of sync"));
+          finish(
+              reconcileContext,
+              prebuilt.get(),
+              "OutOfSync",
+              "The prebuilt workload is out of sync"));
     }
+    CachedWorkload first = strays.getFirst();
     if (strays.size() == 1 && !first.quotaReserved() && !first.finished()) {
       return first.status().reclaimablePods().isEmpty()
           ? workloadActions.rewrite(

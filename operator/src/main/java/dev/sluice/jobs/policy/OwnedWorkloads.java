@@ -15,15 +15,20 @@ import java.util.Optional;
 record OwnedWorkloads(
     Optional<CachedWorkload> match, List<CachedWorkload> duplicates, List<CachedWorkload> leaving) {
 
+  /** Sorts them; of a job that names a prebuilt one that is its own, no other one matches. */
   static OwnedWorkloads of(ReconcileContext reconcileContext, JobOptions options) {
     CachedJob job = reconcileContext.job();
+    Optional<CachedWorkload> named =
+        reconcileContext.owned().stream().filter(job::names).findFirst();
     List<CachedWorkload> strays = new ArrayList<>();
     List<CachedWorkload> leaving = new ArrayList<>();
     Optional<CachedWorkload> match = Optional.empty();
     for (CachedWorkload workload : reconcileContext.owned()) {
       if (workload.deleting()) {
         leaving.add(workload);
-      } else if (match.isEmpty() && serves(job, workload, options)) {
+      } else if (match.isEmpty()
+          && named.filter(other -> other != workload).isEmpty()
+          && serves(job, workload, options)) {
         match = Optional.of(workload);
       } else {
         strays.add(workload);

@@ -3,12 +3,15 @@ package dev.sluice.jobs.controller;
 import static dev.sluice.jobs.GivenJob.job;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.sluice.api.KueueConstants;
 import dev.sluice.jobs.GivenJob;
+import dev.sluice.jobs.GivenObject;
 import dev.sluice.jobs.ScriptedApi;
 import dev.sluice.jobs.kind.JobKind;
 import dev.sluice.jobs.kinds.BuiltInIntegrations;
 import dev.sluice.jobs.kinds.batch.BatchJob;
 import dev.sluice.jobs.kinds.pod.PodIndex;
+import dev.sluice.jobs.kinds.pod.SinglePod;
 import dev.sluice.jobs.policy.CachedJob;
 import dev.sluice.jobs.policy.JobOptions;
 import dev.sluice.jobs.policy.ManagementStatus;
@@ -81,6 +84,43 @@ class OwnerChainResolverTest {
             new OwnerChainResolver(JobOptions.defaults("kueue-system"), new ScriptedApi(), turnedOn)
                 .missesOwner(ownedBy("example.com/v1", "Grouped", "any")))
         .isTrue();
+  }
+
+  /** docs/webhooks.md: such a pod is gated as a job of its own, and nobody else would queue it. */
+  @Test
+  void aManagedPodThatItsOwnerDoesNotCountStandsForItself() {
+    String uid = job().view().ref().uid();
+    assertThat(status(BatchJob.KIND, podOf(uid, KueueConstants.MANAGED, "true")))
+        .isInstanceOf(ManagementStatus.Own.class);
+    assertThat(status(BatchJob.KIND, podOf(uid, "batch.kubernetes.io/controller-uid", uid)))
+        .isInstanceOf(ManagementStatus.ChildOfManaged.class);
+  }
+
+  private static CachedJob podOf(String uid, String label, String value) {
+    return CachedJobParser.of(
+        new SinglePod(),
+        GivenObject.yaml(
+            """
+            apiVersion: v1
+            kind: Pod
+            metadata:
+              name: extra
+              namespace: team
+              uid: pod
+              labels: {kueue.x-k8s.io/queue-name: training, %s: "%s"}
+              ownerReferences:
+              - {apiVersion: batch/v1, kind: Job, name: owner, uid: %s, controller: true}
+            spec: {containers: [{name: main}], schedulingGates: [{name: kueue.x-k8s.io/admission}]}
+            """
+                .formatted(label, value, uid)));
+  }
+
+  @Test
+  void aPrebuiltNameWithoutQueueMakesAJobManagedIfAManagerSentIt() {
+    GivenJob prebuilt = job().queue("").annotation(KueueConstants.PREBUILT_WORKLOAD_NAME, "made");
+    assertThat(resolver.status(prebuilt.view())).isInstanceOf(ManagementStatus.Unmanaged.class);
+    assertThat(resolver.status(prebuilt.label(KueueConstants.MULTIKUEUE_ORIGIN, "manager").view()))
+        .isInstanceOf(ManagementStatus.Own.class);
   }
 
   @Test

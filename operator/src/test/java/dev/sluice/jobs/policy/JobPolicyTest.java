@@ -1090,6 +1090,31 @@ class JobPolicyTest {
     }
 
     @Test
+    void theOneThatAStoppedJobHadBeforeIsDeleted() {
+      given(workloadOf(job()).admitted("spot"));
+      assertThat(only(DeleteWorkload.class, decide(job)).why()).contains("names another Workload");
+      prebuilt = Optional.of(workloadOf(job).named("made").unowned().get());
+      only(PatchWorkload.class, decide(job));
+      givenOnly(workloadOf(job()));
+      givenPrebuilt(workloadOf(job).named("made"));
+      assertThat(only(DeleteWorkload.class, decide(job)).workload().id().name())
+          .as("the older one matches, too, and is not the one that is named")
+          .isNotEqualTo("made");
+    }
+
+    @Test
+    void whenOutOfStepItEndsAndNotTheOneBefore() {
+      given(workloadOf(job()));
+      givenPrebuilt(workloadOf(job).named("made"));
+      assertThat(
+              only(FinishWorkload.class, decide(job.spec("parallelism", "1")))
+                  .workload()
+                  .id()
+                  .name())
+          .isEqualTo("made");
+    }
+
+    @Test
     void onceAdoptedItIsLikeAnyOther() {
       given(workloadOf(job).named("made").admitted("spot"));
       prebuilt = Optional.of(workloads.getFirst());
@@ -1171,7 +1196,7 @@ class JobPolicyTest {
 
     private void givenPrebuilt(GivenWorkload workload) {
       given(workload);
-      prebuilt = Optional.of(workloads.getFirst());
+      prebuilt = Optional.of(workloads.getLast());
     }
 
     @Test

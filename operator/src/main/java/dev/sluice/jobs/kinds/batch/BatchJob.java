@@ -304,7 +304,7 @@ public final class BatchJob implements JobIntegration {
       ObjectNode spec = restored.withObjectProperty("spec");
       PodTemplateMerger.restore(spec.withObjectProperty("template"), podSet.template());
       keepOwnLabels(job, spec.withObjectProperty("template"));
-      if (minCount(job) > 0) {
+      if (minCount(job) > 0 && podSet.count() != count(job)) {
         resize(restored, podSet.count());
       }
     }

@@ -357,6 +357,19 @@ class BatchJobTest {
     }
 
     @Test
+    void parallelismBeyondCompletionsStaysIfTheStartLeftIt() throws Exception {
+      GivenJob job =
+          job()
+              .annotation(KueueConstants.JOB_MIN_PARALLELISM, "2")
+              .spec("parallelism", "10")
+              .spec("completions", "5");
+      List<PodSetTemplate> original = adapter.podSets(job.object().deepCopy());
+      ObjectNode running =
+          applied(job.object(), adapter.start(job.object(), List.of(onSpot(5))).getFirst());
+      assertThat(stop(running, Optional.of(original), new ArrayList<>())).isEqualTo(job.object());
+    }
+
+    @Test
     void canBePickedUpFromAnyStep() throws Exception {
       GivenJob job = job();
       List<PodSetTemplate> original = adapter.podSets(job.object().deepCopy());
