@@ -18,6 +18,7 @@ import java.nio.channels.OverlappingFileLockException;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Instant;
@@ -29,6 +30,8 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.regex.Pattern;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * What was observed and isn't in the database yet, in a file: it outlives the process that wrote
@@ -38,6 +41,7 @@ import java.util.regex.Pattern;
  */
 final class ObservationBuffer implements AutoCloseable {
 
+  private static final Logger LOG = LoggerFactory.getLogger(ObservationBuffer.class);
   private static final String PREFIX = "ledger-";
   private static final String SUFFIX = ".buffer";
 
@@ -47,15 +51,18 @@ final class ObservationBuffer implements AutoCloseable {
   private final Path directory;
   private final Path file;
   private final long maxBytes;
-  private final FileChannel channel;
-  private final FileLock fileLock;
 
   /** Guards the fields below, and the end of the file. */
   private final ReentrantLock lock = new ReentrantLock();
 
+  private FileChannel channel;
+  private FileLock fileLock;
   private long written;
   private long taken;
   private long read;
+
+  /** Whether a dead process left a file that couldn't be taken over yet. */
+  private boolean anyLeft;
 
   /**
    * Opens the buffer of a process.
@@ -82,11 +89,13 @@ final class ObservationBuffer implements AutoCloseable {
       throw new IOException(file + " is written by another process");
     }
     fileLock = locked.get();
-    written = channel.size();
-    if (written > 0) {
-      write(new byte[] {'\n'}); // the last line may be torn
+    try {
+      written = withoutTornLine(channel);
+      takeOver();
+    } catch (IOException e) {
+      channel.close();
+      throw e;
     }
-    takeOver();
   }
 
   private static Optional<FileLock> lock(FileChannel channel) throws IOException {
@@ -97,39 +106,94 @@ final class ObservationBuffer implements AutoCloseable {
     }
   }
 
-  /** Appends what dead processes left. */
+  /** Cuts a last line off that is torn; returns the size. */
+  private static long withoutTornLine(FileChannel lines) throws IOException {
+    long end = endOfLastLine(lines);
+    lines.truncate(end);
+    return end;
+  }
+
+  private static long endOfLastLine(FileChannel lines) throws IOException {
+    long end = lines.size();
+    while (end > 0) {
+      long from = Math.max(0, end - READ_BYTES);
+      ByteBuffer bytes = ByteBuffer.allocate((int) (end - from));
+      while (bytes.hasRemaining() && lines.read(bytes, from + bytes.position()) > 0) {
+        // reads on
+      }
+      for (int i = bytes.position() - 1; i >= 0; i--) {
+        if (bytes.get(i) == '\n') {
+          return from + i + 1;
+        }
+      }
+      end = from;
+    }
+    return 0;
+  }
+
+  /**
+   * Takes over what dead processes left. What can't be taken, because the disk is full, stays where
+   * it is until everything else was taken.
+   */
   private void takeOver() throws IOException {
+    boolean again = anyLeft;
+    anyLeft = false;
     try (DirectoryStream<Path> others =
         Files.newDirectoryStream(directory, PREFIX + "*" + SUFFIX)) {
       for (Path other : others) {
         if (!other.equals(file)) {
-          takeOver(other);
+          takeOver(other, again);
         }
       }
     }
   }
 
+  private void takeOver(Path other, boolean again) throws IOException {
+    long before = written;
+    try {
+      takeOver(other);
+    } catch (IOException e) {
+      anyLeft = true;
+      channel.truncate(before);
+      written = before;
+      if (!again) {
+        LOG.warn("ledger file={} takenOver=false reason=\"{}\"", other.getFileName(), e.toString());
+      }
+    }
+  }
+
   private void takeOver(Path other) throws IOException {
-    try (FileChannel left =
-        FileChannel.open(other, StandardOpenOption.READ, StandardOpenOption.WRITE)) {
-      if (lock(left).isEmpty()) {
-        return;
+    FileChannel left = FileChannel.open(other, StandardOpenOption.READ, StandardOpenOption.WRITE);
+    try {
+      Optional<FileLock> locked = lock(left);
+      if (locked.isPresent() && written == 0) {
+        // This takes no room on the disk, which may be full.
+        written = withoutTornLine(left);
+        Files.move(other, file, StandardCopyOption.REPLACE_EXISTING);
+        channel.close();
+        channel = left;
+        fileLock = locked.get();
+      } else if (locked.isPresent()) {
+        append(left);
+        channel.force(false);
+        Files.delete(other);
       }
-      long from = written;
-      for (long at = 0; at < left.size(); ) {
-        ByteBuffer bytes = ByteBuffer.allocate(READ_BYTES);
-        int count = left.read(bytes, at);
-        bytes.flip();
-        while (bytes.hasRemaining()) {
-          written += channel.write(bytes, written);
-        }
-        at += Math.max(count, 0);
+    } finally {
+      if (channel != left) {
+        left.close();
       }
-      if (written > from) {
-        write(new byte[] {'\n'});
+    }
+  }
+
+  private void append(FileChannel left) throws IOException {
+    long end = endOfLastLine(left);
+    for (long at = 0; at < end; ) {
+      ByteBuffer bytes = ByteBuffer.allocate((int) Math.min(READ_BYTES, end - at));
+      at += Math.max(left.read(bytes, at), 0);
+      bytes.flip();
+      while (bytes.hasRemaining()) {
+        written += channel.write(bytes, written);
       }
-      channel.force(false);
-      Files.delete(other);
     }
   }
 
@@ -152,7 +216,7 @@ final class ObservationBuffer implements AutoCloseable {
     byte[] line = ObservationCodec.encode(observation);
     lock.lock();
     try {
-      if (written + line.length > maxBytes) {
+      if (written - taken + line.length > maxBytes) {
         return false;
       }
       write(line);
@@ -208,18 +272,45 @@ final class ObservationBuffer implements AutoCloseable {
     try {
       taken = read;
       if (taken < written) {
+        if (taken >= READ_BYTES && taken >= written - taken) {
+          dropTaken();
+        }
         return false;
       }
       if (written > 0) {
-        channel.truncate(0);
-        written = 0;
-        taken = 0;
-        read = 0;
+        truncate(0);
       }
-      return true;
+      if (anyLeft) {
+        takeOver();
+      }
+      return written == 0;
     } finally {
       lock.unlock();
     }
+  }
+
+  /**
+   * Moves what waits to the begin of the file, in place of what was taken, which is as long at
+   * least: whatever ends the process, each observation is in the file once or twice.
+   */
+  private void dropTaken() throws IOException {
+    long at = 0;
+    for (long from = taken; from < written; ) {
+      ByteBuffer bytes = ByteBuffer.allocate((int) Math.min(READ_BYTES, written - from));
+      from += Math.max(channel.read(bytes, from), 0);
+      bytes.flip();
+      while (bytes.hasRemaining()) {
+        at += channel.write(bytes, at);
+      }
+    }
+    truncate(at);
+  }
+
+  private void truncate(long size) throws IOException {
+    channel.truncate(size);
+    written = size;
+    taken = 0;
+    read = 0;
   }
 
   /** The bytes that wait. */
@@ -235,7 +326,7 @@ final class ObservationBuffer implements AutoCloseable {
   @Override
   public void close() throws IOException {
     lock.lock();
-    try (channel) {
+    try (FileChannel open = channel) {
       fileLock.release();
       if (written == taken) {
         Files.deleteIfExists(file);

@@ -90,6 +90,43 @@ class ObservationBufferTest {
     }
   }
 
+  /** As on a disk that is full: nothing that decides may wait for the ledger. */
+  @Test
+  void whatCannotBeTakenOverStaysAndIsTakenLater() throws IOException {
+    Path unreadable = Files.createDirectory(directory.resolve("ledger-b.buffer"));
+    try (ObservationBuffer dead = new ObservationBuffer(directory, "c", 1 << 20)) {
+      dead.append(observations.get(1));
+    }
+    try (ObservationBuffer buffer = new ObservationBuffer(directory, "a", 1 << 20)) {
+      Files.delete(unreadable);
+      try (ObservationBuffer dead = new ObservationBuffer(directory, "b", 1 << 20)) {
+        dead.append(observations.getFirst());
+      }
+      assertThat(all(buffer)).containsExactly(observations.get(1), observations.getFirst());
+      assertThat(unreadable).doesNotExist();
+    }
+  }
+
+  /** Replicas that don't lead keep the last ten minutes, for weeks. */
+  @Test
+  void whatWasTakenTakesNoRoom() throws IOException {
+    try (ObservationBuffer buffer = new ObservationBuffer(directory, "a", 3L << 20)) {
+      for (int i = 0; i < 1_000; i++) {
+        for (AttemptObservation each : observations) {
+          assertThat(buffer.append(each)).isTrue();
+        }
+        if (buffer.waitingBytes() > 2L << 20) {
+          assertThat(buffer.next()).isNotEmpty();
+          assertThat(buffer.taken()).isFalse();
+        }
+      }
+      assertThat(Files.size(directory.resolve("ledger-a.buffer"))).isLessThan(6L << 20);
+    }
+    try (ObservationBuffer buffer = new ObservationBuffer(directory, "d", 3L << 20)) {
+      assertThat(all(buffer)).hasSizeGreaterThan(1_000).endsWith(observations.getLast());
+    }
+  }
+
   @Test
   void aFullBufferSaysSo() throws IOException {
     try (ObservationBuffer buffer = new ObservationBuffer(directory, "a", 1_500)) {

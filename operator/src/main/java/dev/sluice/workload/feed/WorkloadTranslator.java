@@ -226,8 +226,10 @@ public final class WorkloadTranslator {
         .orElseGet(() -> released(workload));
   }
 
+  /** What has ended doesn't come back, as little as what was deleted. */
   private static SchedulerEvent released(CachedWorkload workload) {
-    return new SchedulerEvent.WorkloadReleased(workload.id(), workload.version());
+    return new SchedulerEvent.WorkloadReleased(
+        workload.id(), workload.finished() ? Long.MAX_VALUE : workload.version());
   }
 
   private boolean mayQueue(CachedWorkload workload) {

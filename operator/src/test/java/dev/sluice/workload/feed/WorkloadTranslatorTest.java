@@ -129,7 +129,6 @@ class WorkloadTranslatorTest {
   @ParameterizedTest
   @ValueSource(
       strings = {
-        "type: Finished, status: 'True', reason: Succeeded",
         "type: WaitingForReplacementPods, status: 'True', reason: PodsFailed",
         "type: QuotaReserved, status: 'False', reason: OnHold",
         "type: QuotaReserved, status: 'False', reason: AdmissionGated"
@@ -137,6 +136,12 @@ class WorkloadTranslatorTest {
   void someConditionsKeepItOut(String condition) {
     assertThat(facts.of(workload(condition(condition))))
         .isEqualTo(new SchedulerEvent.WorkloadReleased(workload(PENDING).id(), 7));
+  }
+
+  @Test
+  void whatHasEndedDoesNotComeBack() {
+    assertThat(facts.of(workload(condition("type: Finished, status: 'True', reason: Succeeded"))))
+        .isEqualTo(new SchedulerEvent.WorkloadReleased(workload(PENDING).id(), Long.MAX_VALUE));
   }
 
   @ParameterizedTest

@@ -382,7 +382,9 @@ public final class Engine {
       case SchedulerEvent.WorkloadReleased(var id, var version) -> {
         workloads.released(id, version);
         reservations.reservations().demandChanged();
-        if (plannedStarts.knowsBounds() && workloads.find(id.uid()) == null) {
+        if (version == Long.MAX_VALUE
+            && plannedStarts.knowsBounds()
+            && workloads.find(id.uid()) == null) {
           plannedStarts.forget(id.uid());
         }
       }

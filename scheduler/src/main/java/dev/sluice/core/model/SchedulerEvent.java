@@ -153,7 +153,8 @@ public sealed interface SchedulerEvent {
    * A Workload is neither pending nor has quota reserved: it is finished, deleted, inactive, gated
    * or on hold.
    *
-   * @param version the last resourceVersion; {@link Long#MAX_VALUE} when the object was deleted
+   * @param version the last resourceVersion; {@link Long#MAX_VALUE} when the Workload doesn't come
+   *     back: it has finished, or was deleted
    */
   record WorkloadReleased(WorkloadId id, long version) implements SchedulerEvent {}
 

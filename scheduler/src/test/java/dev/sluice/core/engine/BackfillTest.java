@@ -162,6 +162,23 @@ class BackfillTest {
     return SchedulerFixture.START.plus(limit).plusSeconds(61);
   }
 
+  /** As one that is stopped and resumed while it waits: nobody tells its bound again. */
+  @Test
+  void theBoundOfOneThatLeavesItsQueueForAWhileStaysKnown() {
+    strict(1, UnknownRunTime.REFUSE, SchedulerFixture.quota("f", 10));
+    submit("runs", 6, 0, Duration.ofHours(1));
+    submit("large", 10, 1, Duration.ofHours(2));
+    submit("short", 4, 3, Duration.ofMinutes(59));
+    scheduler.tell(new SchedulerEvent.WorkloadReleased(id("short"), 1_000));
+    assertThat(admitted()).containsExactly("runs");
+    scheduler.submit("short", "q", 4, 0, 3);
+    assertThat(admitted()).containsExactly("short");
+
+    scheduler.tell(new SchedulerEvent.WorkloadReleased(id("short"), Long.MAX_VALUE));
+    scheduler.submit("short", "q", 4, 0, 3);
+    assertThat(admitted()).as("another one of its name").isEmpty();
+  }
+
   @Test
   void whoEndsBeforeThePlannedStartOfTheHeadRunsBeforeIt() {
     strict(1, UnknownRunTime.REFUSE, SchedulerFixture.quota("f", 10));
