@@ -203,6 +203,10 @@ class JournalIT {
       assertThat(command("umount", "--lazy", disk.toString())).isTrue();
       assertThat(files.sessions()).isEmpty();
       admits(cluster, "removed");
+      await("a journal in the directory that is there now")
+          .atMost(LIMIT)
+          .until(() -> !files.sessions().isEmpty());
+      admits(cluster, "again");
       awaitDecisions(operator, journal, 1);
       assertWhole(files);
       Replay.Result result = new Replay(journal, Instant.MIN, Instant.MAX).run();

@@ -17,6 +17,7 @@ import dev.sluice.core.engine.LocalQueueView;
 import dev.sluice.core.engine.SchedulerViews;
 import dev.sluice.core.engine.ViewListener;
 import dev.sluice.kube.client.ApiClient;
+import dev.sluice.kube.client.MonotonicClock;
 import dev.sluice.kube.controller.ControllerRegistration;
 import dev.sluice.kube.controller.FinalizerEditor;
 import dev.sluice.kube.controller.GroupKindConcurrency;
@@ -152,7 +153,7 @@ public final class QueueControllers implements AutoCloseable {
                 dependencies.statusRate().interval(),
                 dependencies.statusRate().perSecond(),
                 dependencies.statusRate().share()),
-            dependencies.clock(),
+            new MonotonicClock(dependencies.clock()),
             dependencies.queue(),
             clusterQueueTrigger,
             localQueueTrigger,

@@ -67,11 +67,11 @@ public final class CapacityModule implements OperatorModule {
   }
 
   @Override
-  public void start(CacheSyncWaiter cacheSync) {
+  public void start(CacheSyncWaiter cacheSync) throws IOException {
     if (!context.isEnabled(FeatureGate.DYNAMIC_QUOTA_ORCHESTRATION)) {
       return;
     }
-    Optional<String> missing = missing();
+    Optional<String> missing = missing(cacheSync);
     if (missing.isPresent()) {
       LOG.warn("dynamicQuota=off reason=\"{}\"", missing.get());
       return;
@@ -97,19 +97,13 @@ public final class CapacityModule implements OperatorModule {
     controllers = Optional.of(made);
   }
 
-  /** The kinds that the API server doesn't have. */
-  private Optional<String> missing() {
+  /**
+   * Which kinds the API server doesn't have. It is asked until it answers: quota that was written
+   * by the process before would count for ever, if nobody followed it.
+   */
+  private Optional<String> missing(CacheSyncWaiter cacheSync) throws IOException {
     Set<String> absent = new HashSet<>(PLURALS);
-    try {
-      String served = context.client().raw(CapacityControllers.API);
-      if (served != null) {
-        for (JsonNode resource : JsonMappers.JSON.readTree(served).path("resources")) {
-          absent.remove(resource.path("name").asText());
-        }
-      }
-    } catch (IOException | KubernetesClientException e) {
-      LOG.warn("dynamicQuota=unknown reason=\"{}\"", e.getMessage());
-    }
+    cacheSync.await("kinds of " + CapacityControllers.API, () -> removesServed(absent));
     return absent.isEmpty()
         ? Optional.empty()
         : Optional.of(
@@ -117,6 +111,22 @@ public final class CapacityModule implements OperatorModule {
                 + " has no "
                 + String.join(", ", absent.stream().sorted().toList())
                 + ": install their definitions and start again");
+  }
+
+  /** Removes the kinds that the API server has; false if it couldn't be asked. */
+  private boolean removesServed(Set<String> plurals) {
+    try {
+      String served = context.client().raw(CapacityControllers.API);
+      if (served != null) {
+        for (JsonNode resource : JsonMappers.JSON.readTree(served).path("resources")) {
+          plurals.remove(resource.path("name").asText());
+        }
+      }
+      return true;
+    } catch (IOException | KubernetesClientException e) {
+      LOG.warn("dynamicQuota=unknown reason=\"{}\"", e.getMessage());
+      return false;
+    }
   }
 
   @Override

@@ -141,7 +141,7 @@ public final class InstallationModule implements OperatorModule {
     StartRequirements.check(client, configuration.namespace());
     String own = InstallManifests.user(configuration.namespace());
     Optional<RegistrationRepair> repair =
-        OwnUser.of(client)
+        OwnUser.await(client)
             .filter(own::equals)
             .map(
                 user ->

@@ -30,6 +30,7 @@ import dev.sluice.dashboard.DashboardSources.WorkerCluster;
 import dev.sluice.jobs.controller.JobSimulator;
 import dev.sluice.jobs.kind.AddedKinds;
 import dev.sluice.jobs.kinds.pod.PodIndex;
+import dev.sluice.kube.client.MonotonicClock;
 import dev.sluice.kube.client.RequestLimiter;
 import dev.sluice.kube.events.EventRecorder;
 import dev.sluice.kube.events.RecordedEventNotifier;
@@ -42,7 +43,6 @@ import dev.sluice.workload.record.CachedWorkload;
 import io.fabric8.kubernetes.api.model.Condition;
 import io.javaoperatorsdk.operator.Operator;
 import java.time.Duration;
-import java.time.Instant;
 import java.time.InstantSource;
 import java.util.Collection;
 import java.util.List;
@@ -448,23 +448,6 @@ public final class MultiKueueModule implements OperatorModule {
           MULTI_KUEUE,
           "Dispatch",
           note);
-    }
-  }
-
-  /** A clock that starts at the time of another clock and is never adjusted afterwards. */
-  private static final class MonotonicClock implements InstantSource {
-
-    private final Instant base;
-    private final long begin = System.nanoTime();
-
-    /** Starts at the present time of the other clock. */
-    public MonotonicClock(InstantSource other) {
-      this.base = other.instant();
-    }
-
-    @Override
-    public Instant instant() {
-      return base.plusNanos(System.nanoTime() - begin);
     }
   }
 }

@@ -4,6 +4,7 @@ import dev.sluice.api.config.Configuration.CustomLabel;
 import dev.sluice.api.config.Configuration.SourceKind;
 import dev.sluice.api.config.FeatureGate;
 import dev.sluice.api.config.LedgerSettings;
+import dev.sluice.kube.client.MonotonicClock;
 import dev.sluice.workload.reading.ReflectorOptions;
 import dev.sluice.workload.reading.WorkloadReflector;
 import dev.sluice.workload.record.CachedWorkload;
@@ -19,6 +20,7 @@ import java.time.InstantSource;
 import java.util.Random;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.slf4j.Logger;
@@ -38,6 +40,9 @@ public final class WorkloadModule implements OperatorModule {
   private final PatchingWorkloadWriter writer;
   private final InstantSource clock;
 
+  /** UIDs of those whose eviction by {@link #evict} is being written. */
+  private final Set<String> evicting = ConcurrentHashMap.newKeySet();
+
   /** {@code readErrors} is told of Workloads that can't be read. */
   public WorkloadModule(OperatorContext context) {
     WorkloadParser parser =
@@ -53,7 +58,7 @@ public final class WorkloadModule implements OperatorModule {
             parser,
             cache,
             ReflectorOptions.DEFAULT,
-            context.clock(),
+            new MonotonicClock(context.clock()),
             jitter,
             context.readErrors());
     writer =
@@ -91,16 +96,22 @@ public final class WorkloadModule implements OperatorModule {
     return writer;
   }
 
-  /** Evicts a Workload that has quota and isn't being evicted yet. */
+  /**
+   * Evicts a Workload that has quota and isn't being evicted yet. It may be asked for again and
+   * again: while the write of one is under way there is no second.
+   */
   void evict(CachedWorkload workload, String reason, String message) {
-    if (!workload.quotaReserved() || workload.evicted()) {
+    String uid = workload.id().uid();
+    if (!workload.quotaReserved() || workload.evicted() || !evicting.add(uid)) {
       return;
     }
     Instant now = clock.instant();
     StatusPatch patch = StatusPatch.of(workload, now);
     Evictions.evict(patch, workload, now, reason, "", message);
     var unused =
-        writer.patchStatus(workload.id(), workload.version(), patch.build(), Urgency.DECISION);
+        writer
+            .patchStatus(workload.id(), workload.version(), patch.build(), Urgency.DECISION)
+            .whenComplete((written, failure) -> evicting.remove(uid));
   }
 
   /** Completes when the cache has everything that was committed before this call. */

@@ -199,7 +199,8 @@ public final class JobExecutor {
     Instant now = clock.instant();
     Instant first = postponed.computeIfAbsent(job.ref().uid(), any -> now);
     Instant due = first.plusMillis(Math.round(soon.within().toMillis() / leisure.getAsDouble()));
-    if (now.isBefore(due)) {
+    // A clock that was set back doesn't make anybody wait for longer.
+    if (now.isBefore(due) && !now.isBefore(first)) {
       return Optional.of(Duration.between(now, due));
     }
     postponed.remove(job.ref().uid());
@@ -558,7 +559,9 @@ public final class JobExecutor {
       if (expected == null) {
         return false;
       }
-      boolean overdue = clock.instant().isAfter(expected.until());
+      Instant now = clock.instant();
+      boolean overdue =
+          now.isAfter(expected.until()) || now.isBefore(expected.until().minus(PATIENCE));
       if (overdue || (jobSeen(job, expected) && workloadSeen(job, expected, store))) {
         byJobUid.remove(job.ref().uid());
         return false;

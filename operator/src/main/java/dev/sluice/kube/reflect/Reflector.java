@@ -3,6 +3,7 @@ package dev.sluice.kube.reflect;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.sluice.kube.client.Backoff;
+import dev.sluice.kube.client.MonotonicClock;
 import dev.sluice.kube.client.ResourceExpiredException;
 import java.io.IOException;
 import java.time.Duration;
@@ -75,7 +76,7 @@ public final class Reflector<T> implements AutoCloseable {
             reflectors.client().getHttpClient(),
             reflectors.client().getMasterUrl() + path,
             ReadOptions.unlimited(mapper, PAGE, SILENCE),
-            reflectors.clock());
+            new MonotonicClock(reflectors.clock()));
   }
 
   /** Starts reading; completes when the first listing has ended. */

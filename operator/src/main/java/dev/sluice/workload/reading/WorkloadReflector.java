@@ -174,8 +174,9 @@ public final class WorkloadReflector implements WorkloadReader {
       } catch (IOException | RuntimeException e) {
         failed(e);
         pause(backoff.next());
-      } catch (StackOverflowError e) {
-        failed(new IOException("an object is too deep", e));
+      } catch (Error e) {
+        // Whatever one object leads to, the others are read on.
+        failed(new IOException("an object can't be read", e));
         pause(backoff.next());
       }
     }
@@ -419,7 +420,11 @@ public final class WorkloadReflector implements WorkloadReader {
         } else {
           seen(workload);
         }
-      } catch (IOException | RuntimeException | StackOverflowError e) {
+      } catch (IOException
+          | RuntimeException
+          | StackOverflowError
+          | LinkageError
+          | AssertionError e) {
         malformedObjectLog.report(bytes, offset, length, e);
       }
     }
