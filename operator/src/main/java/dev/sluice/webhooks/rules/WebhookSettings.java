@@ -30,13 +30,6 @@ public record WebhookSettings(
     boolean podsCounted,
     List<JobKindDescription> declared) {
 
-  /** Gates whose format rules apply even while the feature is not supported. */
-  private static final Set<FeatureGate> FORMAT_ONLY =
-      Set.of(
-          FeatureGate.TOPOLOGY_AWARE_SCHEDULING,
-          FeatureGate.TAS_MULTI_LAYER_TOPOLOGY,
-          FeatureGate.TAS_VALIDATE_WORKLOAD_SLICE_SIZE);
-
   /** Copies the collections. */
   public WebhookSettings {
     frameworks = Set.copyOf(frameworks);
@@ -65,8 +58,7 @@ public record WebhookSettings(
   /** Reads the settings from the configuration. */
   public static WebhookSettings of(Configuration configuration) {
     Set<FeatureGate> on = configuration.featureGates().on();
-    Set<FeatureGate> gates = EnumSet.copyOf(FORMAT_ONLY);
-    gates.addAll(on);
+    Set<FeatureGate> gates = EnumSet.copyOf(on);
     if (configuration.kubeQueue().enabled()) {
       // QueueUnits steer by the boost: it counts, whoever writes it.
       gates.add(FeatureGate.PRIORITY_BOOST);
