@@ -327,6 +327,7 @@ final class ResourcesDecoder {
           "an identifier of letters, digits and _ that begins with no digit, after a domain and /"
               + " if the driver isn't its domain");
       String driver = driver(fields);
+      fields.accept(SELECTOR);
       String selector = fields.has(SELECTOR) ? selector(fields) : "true";
       return fields.done(new DeviceSource(Kind.CAPACITY, name, driver, selector));
     }

@@ -645,6 +645,8 @@ class ConfigurationLoaderTest {
         "{capacity: {name: c}} | [0].capacity.driver | is missing",
         "{capacity: {name: c, driver: d, deviceSelector: {}}} |"
             + " [0].capacity.deviceSelector.cel.expression | is missing",
+        "{capacity: {name: c, driver: d, selector: {}}} | [0].capacity.selector | unknown field;"
+            + " known here: name, driver, deviceSelector",
         "{capacity: {name: c, driver: d}, counter: {}} | [0].counter | stands beside capacity",
         "{capacity: {name: c, driver: d}}, {counter: {name: c, driver: d, deviceSelector: {cel:"
             + " {expression: x}}}} | '' | \"counters and capacities\" is not allowed",
