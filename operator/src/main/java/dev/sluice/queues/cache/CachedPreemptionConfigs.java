@@ -52,6 +52,9 @@ public final class CachedPreemptionConfigs implements AutoCloseable {
   /** The labels that rules in use ask for; empty while no ClusterQueue names a config. */
   private volatile Optional<Set<String>> labels = Optional.empty();
 
+  /** What can't be used, by the ClusterQueues that name it: the log says it once. */
+  private Map<String, Reading> faulty = Map.of();
+
   private volatile Runnable queuesChanged = () -> {};
   private volatile Runnable workloadsChanged = () -> {};
 
@@ -115,8 +118,7 @@ public final class CachedPreemptionConfigs implements AutoCloseable {
   private Set<String> selected(LabelSelector selector) {
     Set<String> names = new HashSet<>();
     for (ClusterQueue queue : informerCaches.clusterQueues().all()) {
-      Map<String, String> labelsOfQueue = queue.getMetadata().getLabels();
-      if (selector.matches(labelsOfQueue == null ? Map.of() : labelsOfQueue)) {
+      if (selector.matches(labels(queue))) {
         names.add(queue.getMetadata().getName());
       }
     }
@@ -131,14 +133,16 @@ public final class CachedPreemptionConfigs implements AutoCloseable {
   }
 
   private void queueChanged(@Nullable ClusterQueue before, @Nullable ClusterQueue after) {
-    boolean labelled = !Objects.equals(labels(before), labels(after));
-    if (!named(before).equals(named(after)) || (labelled && labels.isPresent())) {
+    // A selector may match a queue without labels, too.
+    boolean selectable =
+        before == null || after == null || !Objects.equals(labels(before), labels(after));
+    if (!named(before).equals(named(after)) || (selectable && labels.isPresent())) {
       changed();
     }
   }
 
-  private static Map<String, String> labels(@Nullable ClusterQueue queue) {
-    Map<String, String> labels = queue == null ? null : queue.getMetadata().getLabels();
+  private static Map<String, String> labels(ClusterQueue queue) {
+    Map<String, String> labels = queue.getMetadata().getLabels();
     return labels == null ? Map.of() : labels;
   }
 
@@ -165,6 +169,7 @@ public final class CachedPreemptionConfigs implements AutoCloseable {
   /** Reads each config once that is named, however many ClusterQueues name it. */
   private Optional<Set<String>> asked() {
     Map<String, Reading> read = new HashMap<>();
+    Map<String, Reading> wrong = new HashMap<>();
     Set<String> asked = new HashSet<>();
     boolean used = false;
     for (ClusterQueue queue : informerCaches.clusterQueues().all()) {
@@ -175,18 +180,23 @@ public final class CachedPreemptionConfigs implements AutoCloseable {
             Optional.ofNullable(
                 read.computeIfAbsent(name.get(), named -> reading(named).orElse(null)));
         reading.ifPresent(each -> asked.addAll(each.labels()));
+        String queueName = queue.getMetadata().getName();
         reading
             .filter(each -> !each.faults().isEmpty())
+            .ifPresent(each -> wrong.put(queueName, each));
+        Optional.ofNullable(wrong.get(queueName))
+            .filter(each -> !each.equals(faulty.get(queueName)))
             .ifPresent(
                 each ->
                     LOG.warn(
                         "preemptionConfig={} clusterQueue={} used=false reason=\"{}\"",
                         name.get(),
-                        queue.getMetadata().getName(),
+                        queueName,
                         each.faults().getFirst()));
       }
     }
     readings = Map.copyOf(read);
+    faulty = wrong;
     return used ? Optional.of(Set.copyOf(asked)) : Optional.empty();
   }
 
