@@ -292,7 +292,7 @@ public record Configuration(
   /**
    * Limits of the TLS servers.
    *
-   * @param minVersion the oldest version spoken; empty: each server's own choice
+   * @param minVersion the oldest version spoken; empty: TLS 1.3, or 1.2 if there are suites
    * @param cipherSuites the suites spoken in TLS 1.2; empty: Java's choice
    * @param curvePreferences identifiers of key exchange groups; empty: Java's choice
    */

@@ -37,10 +37,11 @@ public record TlsSettings(TlsVersion minVersion, List<String> cipherSuites, List
     curves = List.copyOf(curves);
   }
 
-  /** Reads the configuration; the default is TLS 1.3. */
+  /** Reads the configuration; the default is TLS 1.3, or 1.2 for whoever chooses its suites. */
   public static TlsSettings of(Configuration.Tls tls) {
+    TlsVersion usual = tls.cipherSuites().isEmpty() ? TlsVersion.TLS_1_3 : TlsVersion.TLS_1_2;
     return new TlsSettings(
-        tls.minVersion().orElse(TlsVersion.TLS_1_3), tls.cipherSuites(), tls.curvePreferences());
+        tls.minVersion().orElse(usual), tls.cipherSuites(), tls.curvePreferences());
   }
 
   /**

@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.sluice.api.config.BindAddress;
+import dev.sluice.api.config.Configuration;
 import dev.sluice.api.config.Configuration.TlsVersion;
 import dev.sluice.api.conversion.ConversionWebhook;
 import dev.sluice.api.conversion.HubConverter;
@@ -32,6 +33,7 @@ import java.time.Duration;
 import java.time.InstantSource;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
 import javax.net.ssl.SSLContext;
@@ -128,8 +130,11 @@ class HttpServiceTest {
   void ciphersAndCurvesAreTakenByTheirNames() throws Exception {
     keys.use(Fakes.selfMade("a.example"));
     TlsSettings chosen =
-        new TlsSettings(
-            TlsVersion.TLS_1_2, List.of("TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305"), List.of(29, 23));
+        TlsSettings.of(
+            new Configuration.Tls(
+                Optional.empty(),
+                List.of("TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305"),
+                List.of(29, 23)));
     try (HttpService server = tls(chosen, request -> Response.text(200, "ok"))) {
       assertThat(handshake(server.port(), "TLSv1.2")).isNotNull();
     }
