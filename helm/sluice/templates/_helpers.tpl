@@ -38,13 +38,36 @@ matchExpressions:
 {{- end -}}
 {{- end -}}
 
-{{/* The Secret with the certificate of the servers; empty if the operator makes its own. */}}
-{{- define "sluice.certificateSecret" -}}
-{{- if .Values.certificates.certManager.enabled -}}
-{{ .Values.certificates.secretName | default "kueue-webhook-server-cert" }}
-{{- else -}}
-{{ .Values.certificates.secretName }}
+{{/* The directory of the certificate that the servers are given. */}}
+{{- define "sluice.certificateDirectory" -}}
+{{ dig "webhook" "certDir" "" .Values.config | default "/tmp/k8s-webhook-server/serving-certs" }}
 {{- end -}}
+
+{{/* Says yes if nobody makes the certificate here, and volumeMounts don't have its directory either. */}}
+{{- define "sluice.lacksCertificate" -}}
+{{- $lacks := eq (dig "internalCertManagement" "enable" true .Values.config | toString) "false" -}}
+{{- $directory := printf "%s/" (include "sluice.certificateDirectory" . | trimSuffix "/") -}}
+{{- range .Values.volumeMounts -}}
+{{- if hasPrefix (printf "%s/" (trimSuffix "/" .mountPath)) $directory -}}
+{{- $lacks = false -}}
+{{- end -}}
+{{- end -}}
+{{- if $lacks -}}
+yes
+{{- end -}}
+{{- end -}}
+
+{{/*
+The Secret with the certificate of the servers; empty if the operator makes its own. The chart kueue mounts one
+whoever makes it, so that its values name none.
+*/}}
+{{- define "sluice.certificateSecret" -}}
+{{- $secret := .Values.certificates.secretName -}}
+{{- $isUsual := and .Values.managerConfig.text (include "sluice.lacksCertificate" .) -}}
+{{- if or .Values.certificates.certManager.enabled $isUsual -}}
+{{- $secret = $secret | default "kueue-webhook-server-cert" -}}
+{{- end -}}
+{{ $secret }}
 {{- end -}}
 
 {{/* The port of an address to listen on; empty where it says that there is none. */}}

@@ -26,6 +26,7 @@ renders them in no order that it promises; the first call does it for all.
 {{- $_ := unset $values.controllerManager.manager.podSecurityContext "runAsUser" -}}
 {{- end -}}
 {{- include "sluice.configText" (dict "root" . "given" $given "own" $own "values" $values "told" $told) -}}
+{{- include "sluice.oneReplica" (dict "given" $given "own" $own "values" $values) -}}
 {{- $repository := dict "in" $given "path" "controllerManager.manager.image.repository" -}}
 {{- include "sluice.at" $repository -}}
 {{- $isKueues := regexMatch "(^|/)kueue$" (toString ($repository.value | default "kueue")) -}}
@@ -86,6 +87,20 @@ renders them in no order that it promises; the first call does it for all.
 {{- include "sluice.group" (dict "given" $given "values" $values) -}}
 {{- $_ := set . "Values" $values -}}
 {{- $_ := set . "Told" $told -}}
+{{- end -}}
+{{- end -}}
+
+{{/*
+Without an election there may be one replica only, which is the default of the other chart: its values ask for
+one whether they say so or not.
+*/}}
+{{- define "sluice.oneReplica" -}}
+{{- $replicas := dict "in" .given "path" "controllerManager.replicas" -}}
+{{- include "sluice.at" $replicas -}}
+{{- $isOwn := eq (toJson .values.replicas) (toJson .own.replicas) -}}
+{{- if and $isOwn (or $replicas.found .values.managerConfig.text) (include "sluice.leadsAlone" (dict "Values" .values)) -}}
+{{- $_ := set .own "replicas" 1 -}}
+{{- $_ := set .values "replicas" 1 -}}
 {{- end -}}
 {{- end -}}
 

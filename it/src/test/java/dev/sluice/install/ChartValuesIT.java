@@ -19,6 +19,7 @@ import java.util.Map;
 import java.util.TreeMap;
 import java.util.stream.Stream;
 import org.assertj.core.api.SoftAssertions;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -276,6 +277,8 @@ class ChartValuesIT {
             + " apiVersion: config.kueue.x-k8s.io/v1: allowed | v1beta2",
         "{controllerManager: {manager: {logLevel: loud}}} | controllerManager.manager.logLevel |"
             + " loud",
+        "{controllerManager: {replicas: 3}, managerConfig: {controllerManagerConfigYaml:"
+            + " 'leaderElection: {leaderElect: false}'}} | replicas is 3 | set replicas to 1",
         "{controllerManager: {replica: 5}} | /controllerManager | replica",
         "{controllerManager: {manager: {image: {repo: a}}}} | /controllerManager/manager/image |"
             + " repo",
@@ -296,6 +299,34 @@ class ChartValuesIT {
     Map<String, JsonNode> objects = rendered("{replicas: 3, controllerManager: {replicas: 3}}");
 
     assertThat(part(objects, "Deployment").at("/spec/replicas").intValue()).isEqualTo(3);
+  }
+
+  /** The other chart has one replica, and mounts a certificate, unless its values say otherwise. */
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      quoteCharacter = '`',
+      value = {
+        "{managerConfig: {controllerManagerConfigYaml: 'leaderElection: {leaderElect: false}'}} |"
+            + " Deployment | /spec/replicas | 1",
+        "{controllerManager: {replicas: 1}, config: {leaderElection: {leaderElect: false}}} |"
+            + " Deployment | /spec/replicas | 1",
+        "{managerConfig: {controllerManagerConfigYaml: 'internalCertManagement: {enable: false}'}}"
+            + " | Pod | /volumes/2/secret/secretName | \"kueue-webhook-server-cert\"",
+        "{managerConfig: {controllerManagerConfigYaml: '{internalCertManagement: {enable: false},"
+            + " webhook: {certDir: /own}}'}} | Container | /volumeMounts/2/mountPath | \"/own\"",
+        "{managerConfig: {controllerManagerConfigYaml: 'internalCertManagement: {enable: false}'},"
+            + " certificates: {secretName: own}} | Pod | /volumes/2/secret/secretName | \"own\"",
+        "{managerConfig: {controllerManagerConfigYaml: 'internalCertManagement: {enable: false}'},"
+            + " volumeMounts: [{name: own, mountPath: /tmp/k8s-webhook-server}]} | Pod |"
+            + " /volumes/2 | ",
+        "{managerConfig: {controllerManagerConfigYaml: 'webhook: {port: 9443}'}} | Pod |"
+            + " /volumes/2 | "
+      })
+  void whatTheirDefaultsMeanForAConfiguration(
+      String values, String object, String pointer, @Nullable String expected) throws Exception {
+    assertThat(part(rendered(values), object).at(pointer).toString())
+        .isEqualTo(expected == null ? "" : expected);
   }
 
   @ParameterizedTest
@@ -362,7 +393,14 @@ class ChartValuesIT {
             "enableAlphaAPIs: ",
             "kueueViz.backend: ",
             "leaderElection.resourceName: it is c1f6bfd2.kueue.x-k8s.io here")
-        .doesNotContain("kueueViz.frontend", "These repeat");
+        .doesNotContain("kueueViz.frontend", "These repeat", "certificate");
+    assertThat(
+            notes(
+                chart,
+                "{controllerManager: {replicas: 1}, config: {leaderElection: {leaderElect: false},"
+                    + " internalCertManagement: {enable: false}}}"))
+        .contains("mounted at /tmp/k8s-webhook-server/serving-certs: it won't be ready")
+        .doesNotContain("These repeat");
   }
 
   private Path chartWithNotesAsAnObject() throws IOException {

@@ -402,7 +402,8 @@ public final class Preflight {
           Severity.NOTE,
           "cert-manager",
           "internalCertManagement.enable is false: Sluice makes no"
-              + " certificate; with Helm, set certificates.certManager.enabled=true");
+              + " certificate; with Helm, set certificates.certManager.enabled=true, or"
+              + " certificates.secretName to a Secret that somebody else writes");
       return;
     }
     String name = configuration.internalCertManagement().webhookSecretName();
