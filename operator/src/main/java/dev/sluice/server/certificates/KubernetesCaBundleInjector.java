@@ -7,12 +7,15 @@ import dev.sluice.api.json.JsonMappers;
 import dev.sluice.kube.client.ConcurrentRequests;
 import dev.sluice.server.certificates.InternalCertificates.CaBundleInjector;
 import dev.sluice.visibility.api.VisibilityApi;
+import dev.sluice.webhooks.registration.WebhookConfigurations;
 import io.fabric8.kubernetes.api.model.GenericKubernetesResource;
 import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.fabric8.kubernetes.client.dsl.Resource;
 import io.fabric8.kubernetes.client.dsl.base.PatchContext;
 import io.fabric8.kubernetes.client.dsl.base.PatchType;
 import io.fabric8.kubernetes.client.dsl.base.ResourceDefinitionContext;
+import java.net.HttpURLConnection;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Base64;
@@ -41,11 +44,13 @@ public final class KubernetesCaBundleInjector implements CaBundleInjector {
           .map(plural -> plural + "." + ApiVersions.GROUP)
           .toList();
 
+  private static final String DEFAULT_SERVICE = "kueue-webhook-service";
+  private static final String SUFFIX = "-webhook-configuration";
   private static final Logger log = LoggerFactory.getLogger(KubernetesCaBundleInjector.class);
   private static final PatchContext JSON_PATCH = PatchContext.of(PatchType.JSON);
 
   private final KubernetesClient client;
-  private final String configurationPrefix;
+  private final String webhookServiceName;
   private final List<String> definitions;
   private final Runnable allowed;
 
@@ -53,8 +58,8 @@ public final class KubernetesCaBundleInjector implements CaBundleInjector {
    * Creates an injector.
    *
    * @param allowed called before each write; throws when none may be sent now
-   * @param webhookServiceName configured name of the Service; the names of the webhook
-   *     configurations derive from it
+   * @param webhookServiceName configured name of the Service; webhook configurations may have names
+   *     that derive from it, besides those that Sluice gives them
    * @param definitions full names of the CustomResourceDefinitions
    */
   public KubernetesCaBundleInjector(
@@ -64,16 +69,8 @@ public final class KubernetesCaBundleInjector implements CaBundleInjector {
       Runnable allowed) {
     this.client = client;
     this.allowed = allowed;
-    this.configurationPrefix = configurationPrefix(webhookServiceName);
+    this.webhookServiceName = webhookServiceName;
     this.definitions = List.copyOf(definitions);
-  }
-
-  /** The common prefix of the names of the webhook configurations. */
-  public static String configurationPrefix(String webhookServiceName) {
-    String suffix = "-webhook-service";
-    return webhookServiceName.endsWith(suffix)
-        ? webhookServiceName.substring(0, webhookServiceName.length() - suffix.length())
-        : webhookServiceName;
   }
 
   @Override
@@ -81,8 +78,15 @@ public final class KubernetesCaBundleInjector implements CaBundleInjector {
     String encoded =
         Base64.getEncoder().encodeToString(caBundle.getBytes(StandardCharsets.US_ASCII));
     List<Runnable> objects = new ArrayList<>();
-    objects.add(() -> configuration("MutatingWebhookConfiguration", "mutating", encoded));
-    objects.add(() -> configuration("ValidatingWebhookConfiguration", "validating", encoded));
+    String mutating = "MutatingWebhookConfiguration";
+    String validating = "ValidatingWebhookConfiguration";
+    objects.add(() -> configuration(mutating, WebhookConfigurations.MUTATING, encoded));
+    objects.add(() -> configuration(validating, WebhookConfigurations.VALIDATING, encoded));
+    if (!webhookServiceName.equals(DEFAULT_SERVICE)) {
+      String prefix = webhookServiceName.replaceFirst("-webhook-service$", "");
+      objects.add(() -> renamed(mutating, prefix + "-mutating" + SUFFIX, encoded));
+      objects.add(() -> renamed(validating, prefix + "-validating" + SUFFIX, encoded));
+    }
     for (String definition : definitions) {
       objects.add(() -> definition(definition, encoded));
     }
@@ -107,13 +111,21 @@ public final class KubernetesCaBundleInjector implements CaBundleInjector {
     }
   }
 
-  private void configuration(String kind, String word, String caBundle) {
+  /** One that has its name from the Service's, of which the shipped role knows nothing. */
+  private void renamed(String kind, String name, String caBundle) {
+    try {
+      configuration(kind, name, caBundle);
+    } catch (KubernetesClientException e) {
+      if (e.getCode() != HttpURLConnection.HTTP_FORBIDDEN) {
+        throw e;
+      }
+      log.debug("trust kind={} name={} reason=\"{}\"", kind, name, e.getMessage());
+    }
+  }
+
+  private void configuration(String kind, String name, String caBundle) {
     var resource =
-        resource(
-            "admissionregistration.k8s.io",
-            kind,
-            kind.toLowerCase(Locale.ROOT) + "s",
-            configurationPrefix + "-" + word + "-webhook-configuration");
+        resource("admissionregistration.k8s.io", kind, kind.toLowerCase(Locale.ROOT) + "s", name);
     GenericKubernetesResource found = resource.get();
     if (found == null) {
       return;

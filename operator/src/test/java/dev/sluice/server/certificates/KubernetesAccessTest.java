@@ -4,12 +4,15 @@ import static java.nio.charset.StandardCharsets.US_ASCII;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.sluice.testing.PlayedApi;
 import io.fabric8.kubernetes.api.model.Secret;
 import io.fabric8.kubernetes.api.model.SecretBuilder;
 import io.fabric8.kubernetes.api.model.admissionregistration.v1.MutatingWebhookConfiguration;
 import io.fabric8.kubernetes.api.model.admissionregistration.v1.MutatingWebhookConfigurationBuilder;
 import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.fabric8.kubernetes.client.server.mock.EnableKubernetesMockClient;
+import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Base64;
 import java.util.List;
@@ -32,7 +35,7 @@ class KubernetesAccessTest {
 
   @Test
   void everyWebhookGetsTheBundleAndASecondTimeNothingIsWritten() {
-    client.resource(configuration()).create();
+    client.resource(configuration(NAME)).create();
     var publisher =
         new KubernetesCaBundleInjector(client, "kueue-webhook-service", List.of(), () -> {});
 
@@ -45,6 +48,39 @@ class KubernetesAccessTest {
         .containsOnly(Base64.getEncoder().encodeToString("PEM".getBytes(US_ASCII)));
     assertThat(read().getMetadata().getResourceVersion())
         .isEqualTo(changed.getMetadata().getResourceVersion());
+  }
+
+  /** As the contract names them by the Service, and as they are installed, whatever its name. */
+  @Test
+  void registrationsOfAServiceWithAnotherName() throws IOException {
+    String derived = "foo-mutating-webhook-configuration";
+    client.resource(configuration(NAME)).create();
+    client.resource(configuration(derived)).create();
+
+    new KubernetesCaBundleInjector(client, "foo-webhook-service", List.of(), () -> {})
+        .publish("PEM");
+
+    assertThat(
+            client.admissionRegistration().v1().mutatingWebhookConfigurations().list().getItems())
+        .flatExtracting(MutatingWebhookConfiguration::getWebhooks)
+        .extracting(webhook -> webhook.getClientConfig().getCaBundle())
+        .hasSize(4)
+        .containsOnly(Base64.getEncoder().encodeToString("PEM".getBytes(US_ASCII)));
+
+    try (PlayedApi api = new PlayedApi();
+        KubernetesClient restricted = api.client()) {
+      api.play(asked -> new PlayedApi.Answer(asked.path().contains("/foo-") ? 403 : 404, "{}"));
+      new KubernetesCaBundleInjector(restricted, "foo-webhook-service", List.of(), () -> {})
+          .publish("PEM");
+
+      assertThat(api.asked("GET", "/" + derived)).as("the shipped role forbids it").hasSize(1);
+
+      api.play(asked -> new PlayedApi.Answer(403, "{}"));
+      var forbidden =
+          new KubernetesCaBundleInjector(restricted, "foo-webhook-service", List.of(), () -> {});
+      assertThatThrownBy(() -> forbidden.publish("PEM"))
+          .isInstanceOf(KubernetesClientException.class);
+    }
   }
 
   @Test
@@ -121,10 +157,10 @@ class KubernetesAccessTest {
     return client.admissionRegistration().v1().mutatingWebhookConfigurations().withName(NAME).get();
   }
 
-  private static MutatingWebhookConfiguration configuration() {
+  private static MutatingWebhookConfiguration configuration(String name) {
     return new MutatingWebhookConfigurationBuilder()
         .withNewMetadata()
-        .withName(NAME)
+        .withName(name)
         .endMetadata()
         .addNewWebhook()
         .withName("a.kb.io")
