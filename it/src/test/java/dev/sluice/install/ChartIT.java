@@ -379,6 +379,13 @@ class ChartIT {
     assertThat(deployment.getSpec().getReplicas()).isEqualTo(3);
     assertThat(trusted(client)).as("what the operator wrote survives").containsOnly("dHJ1c3Q=");
 
+    // Nobody runs here who would answer about the queue.
+    client
+        .admissionRegistration()
+        .v1()
+        .validatingWebhookConfigurations()
+        .withName("kueue-validating-webhook-configuration")
+        .delete();
     cluster.applyText(
         """
         apiVersion: kueue.x-k8s.io/v1beta2
