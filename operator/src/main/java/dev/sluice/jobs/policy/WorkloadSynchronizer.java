@@ -138,13 +138,19 @@ public final class WorkloadSynchronizer {
   /** A Workload that a manager cluster sent has the limit of the manager's queue. */
   private static boolean exceeds(CachedWorkload workload, int most) {
     int known = workload.spec().maximumExecutionTimeSeconds();
-    return most > 0
-        && (known == 0 || known > most)
-        && !workload.labels().containsKey(KueueConstants.MULTIKUEUE_ORIGIN);
+    return most > 0 && (known == 0 || known > most) && !isSent(workload);
   }
 
+  private static boolean isSent(CachedWorkload workload) {
+    return workload.labels().containsKey(KueueConstants.MULTIKUEUE_ORIGIN);
+  }
+
+  /** A Workload that a manager cluster sent has the priority that the manager gives it. */
   private static List<JobAction> priority(
       ReconcileContext reconcileContext, CachedWorkload workload, ObjectNode patch) {
+    if (isSent(workload)) {
+      return List.of();
+    }
     String wanted = reconcileContext.job().workloadPriorityClass();
     Optional<PriorityClassRef> present = workload.spec().priorityClass();
     boolean byLabel = present.filter(ref -> ref.kind().equals("WorkloadPriorityClass")).isPresent();

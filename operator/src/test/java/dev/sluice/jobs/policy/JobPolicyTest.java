@@ -640,6 +640,25 @@ class JobPolicyTest {
       assertThat(patch.patch().path("spec").path("priority").asInt()).isEqualTo(1);
     }
 
+    /**
+     * Its job has the label of the time when it was sent: each cluster would undo what the other
+     * one writes (changes of 0.20, section 2).
+     */
+    @Test
+    void aManagersPriorityClassIsNotReplacedByThatOfTheJobItSent() {
+      cluster.workloadPriorityClass("low", 1);
+      GivenWorkload sent =
+          workloadOf(job())
+              .label(KueueConstants.MULTIKUEUE_ORIGIN, "manager")
+              .workloadPriorityClass("urgent");
+      GivenJob labelled = job().label(KueueConstants.PRIORITY_CLASS, "low");
+      given(sent);
+      assertThat(decide(labelled)).isEmpty();
+      givenOnly(sent.admitted("spot"));
+      assertThat(decide(labelled.running(3))).isEmpty();
+      assertThat(decide(labelled.label(KueueConstants.PRIORITY_CLASS, "gone"))).isEmpty();
+    }
+
     @Test
     void aHalfStoppedJobIsStoppedBeforeAnythingElse() {
       given(workloadOf(job()).admitted("spot"));
