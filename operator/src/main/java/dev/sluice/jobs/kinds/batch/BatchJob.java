@@ -99,12 +99,13 @@ public final class BatchJob implements JobIntegration {
   }
 
   /**
-   * What a worker's Job doesn't get: the selector, and the labels by which it selects, since the
-   * worker's API server writes its own.
+   * What a worker's Job doesn't get: the selector, even if a user wrote it, and the labels by which
+   * it selects, since the worker's API server writes its own.
    */
   private static List<List<String>> ofTheManagerAlone() {
     List<List<String>> fields = new ArrayList<>();
     fields.add(List.of("spec", "selector"));
+    fields.add(List.of("spec", "manualSelector"));
     for (String label :
         List.of(
             "controller-uid",

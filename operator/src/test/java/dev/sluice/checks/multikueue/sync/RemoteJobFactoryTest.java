@@ -62,6 +62,16 @@ class RemoteJobFactoryTest {
                 """));
   }
 
+  /** The worker's API server would want the selector that is left out. */
+  @Test
+  void aJobThatBringsItsSelectorGetsAnotherOneInTheWorker() throws Exception {
+    ObjectNode job = job().deepCopy();
+    job.withObject("/spec").put("manualSelector", true);
+
+    assertThat(RemoteJobFactory.copy(JOB, job, "job-small-1", new OriginLabel("here", true)))
+        .isEqualTo(RemoteJobFactory.copy(JOB, job(), "job-small-1", new OriginLabel("here", true)));
+  }
+
   /**
    * Changes of 0.20, section 2: a job that its worker deletes by itself could be gone before the
    * manager saw its end; so it is for every kind that has such a time.
