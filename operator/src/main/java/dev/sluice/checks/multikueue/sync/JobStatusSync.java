@@ -8,6 +8,7 @@ import dev.sluice.checks.multikueue.sync.ReconcileState.StatusThrottle;
 import dev.sluice.workload.record.CachedWorkload;
 import java.io.IOException;
 import java.time.Duration;
+import java.util.List;
 import java.util.Optional;
 import java.util.function.Predicate;
 
@@ -173,8 +174,9 @@ final class JobStatusSync {
         owner,
         local,
         RemoteJobFactory.withoutPodCounts(owner.kind(), local, context.now()));
-    boolean suspended = RemoteJobFactory.at(local, owner.kind().suspend()).asBoolean();
-    return suspended ? Optional.empty() : Optional.of(UNTIL_RELEASED);
+    List<String> suspend = owner.kind().suspend();
+    boolean written = suspend.isEmpty() || RemoteJobFactory.at(local, suspend).asBoolean();
+    return written ? Optional.empty() : Optional.of(UNTIL_RELEASED);
   }
 
   private void remove(

@@ -318,6 +318,16 @@ class JobStatusSyncTest {
   }
 
   @Test
+  void aKindOfWhichNobodyKnowsWhetherItIsSuspendedIsNotAskedAgain() throws Exception {
+    RemoteWorkloadContext.Owner owner =
+        new RemoteWorkloadContext.Owner(
+            MultiKueueKinds.external("TheirJob.v1.example.com"), "small");
+
+    assertThat(sync.clear(evicted(), owner, local(false, "'active': 2"))).isEmpty();
+    assertThat(asked()).isEmpty();
+  }
+
+  @Test
   void theAnnotationIsClearedWhetherSuspendedOrNot() throws Exception {
     expect();
     assertThat(sync.clear(evicted(), OWNER, mayRunHere(Optional.of("{}")))).isEmpty();
