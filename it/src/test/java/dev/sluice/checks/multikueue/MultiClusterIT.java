@@ -10,6 +10,7 @@ import dev.sluice.testing.MultiCluster;
 import dev.sluice.testing.MultiClusterTest;
 import dev.sluice.testing.Workload;
 import io.fabric8.kubernetes.api.model.HasMetadata;
+import io.fabric8.kubernetes.api.model.PodTemplateSpec;
 import io.fabric8.kubernetes.api.model.batch.v1.Job;
 import io.fabric8.kubernetes.api.model.batch.v1.JobStatus;
 import io.fabric8.kubernetes.client.KubernetesClient;
@@ -161,6 +162,105 @@ class MultiClusterIT {
     clusters.endPods(clusters.worker(clusters.cluster("paused")), "job-name", "paused");
     clusters.awaitComplete("paused", 2);
     clusters.awaitNothingLeft("paused");
+  }
+
+  private static String queue(String name, String nodeLabels, String more) {
+    return """
+    apiVersion: kueue.x-k8s.io/v1beta2
+    kind: ResourceFlavor
+    metadata: {name: "%1$s-${suffix}"}
+    spec: {nodeLabels: {%2$s}}
+    ---
+    apiVersion: kueue.x-k8s.io/v1beta2
+    kind: ClusterQueue
+    metadata: {name: "%1$s-${suffix}"}
+    spec:
+      namespaceSelector: {}
+      resourceGroups:
+      - coveredResources: ["cpu", "memory"]
+        flavors:
+        - name: "%1$s-${suffix}"
+          resources: [{name: cpu, nominalQuota: 4}, {name: memory, nominalQuota: 16Gi}]
+      %3$s
+    ---
+    apiVersion: kueue.x-k8s.io/v1beta2
+    kind: LocalQueue
+    metadata: {name: renamed, namespace: "${namespace}"}
+    spec: {clusterQueue: "%1$s-${suffix}"}
+    """
+        .formatted(name, nodeLabels, more);
+  }
+
+  /** As while the worker's operator restarts, whose webhooks must not be passed over. */
+  private List<HasMetadata> webhookThatIsDown(KubernetesClient worker) {
+    List<HasMetadata> webhook =
+        clusters.apply(
+            worker,
+            """
+            apiVersion: admissionregistration.k8s.io/v1
+            kind: ValidatingWebhookConfiguration
+            metadata: {name: "down-${suffix}"}
+            webhooks:
+            - name: down.example.org
+              clientConfig: {url: "https://127.0.0.1:1/"}
+              rules:
+              - {apiGroups: [batch], apiVersions: [v1], operations: [CREATE], resources: [jobs]}
+              namespaceSelector:
+                matchLabels: {kubernetes.io/metadata.name: "${namespace}"}
+              failurePolicy: Fail
+              sideEffects: None
+              admissionReviewVersions: [v1]
+            """);
+    Job job =
+        worker
+            .getKubernetesSerialization()
+            .unmarshal(clusters.scenario("jobs/01-small.yaml"), Job.class);
+    eventually(
+        () ->
+            assertThatThrownBy(() -> worker.resource(job).dryRun().create())
+                .hasMessageContaining("down.example.org"));
+    return webhook;
+  }
+
+  /** The manager's Job is started meanwhile; its queue and flavor aren't those of the worker. */
+  @Test
+  void aJobThatIsMadeThereAtALaterAttemptRunsByTheQueueOfItsWorker() {
+    KubernetesClient onsite = clusters.worker(ManagerAndWorkers.ONSITE);
+    String onNodes = "kubernetes.io/os";
+    clusters.apply(onsite, queue("there", onNodes + ": linux", ""));
+    clusters.apply(
+        clusters.manager(),
+        queue(
+            "sent",
+            "type: none, " + onNodes + ": none",
+            "admissionChecksStrategy: {admissionChecks: [{name: \"clusters-${suffix}\"}]}"));
+    List<HasMetadata> webhook = webhookThatIsDown(onsite);
+    clusters.apply(
+        clusters.manager(),
+        clusters
+            .scenario("jobs/01-small.yaml")
+            .replace("name: small", "name: late")
+            .replace("queue-name: analysis", "queue-name: renamed"));
+    eventually(
+        () -> {
+          assertThat(clusters.job("late").getSpec().getSuspend()).isFalse();
+          assertThat(clusters.job("late").getSpec().getTemplate().getSpec().getNodeSelector())
+              .containsEntry(onNodes, "none");
+          assertThat(clusters.cluster("late")).isEqualTo(ManagerAndWorkers.ONSITE);
+        });
+    assertThat(seen(ManagerAndWorkers.ONSITE).jobs).doesNotContainKey("late");
+
+    webhook.forEach(each -> onsite.resource(each).delete());
+
+    clusters.awaitComplete("late", 2);
+    PodTemplateSpec template =
+        Objects.requireNonNull(seen(ManagerAndWorkers.ONSITE).jobs.get("late"))
+            .getSpec()
+            .getTemplate();
+    assertThat(template.getSpec().getNodeSelector()).isEqualTo(Map.of(onNodes, "linux"));
+    assertThat(template.getMetadata().getLabels())
+        .containsEntry("kueue.x-k8s.io/cluster-queue-name", clusters.name("there"));
+    clusters.awaitNothingLeft("late");
   }
 
   private void scale(int pods) {

@@ -16,7 +16,6 @@ import dev.sluice.kube.client.ApiOutcome;
 import dev.sluice.kube.client.Futures;
 import dev.sluice.workload.record.CachedWorkload;
 import java.time.InstantSource;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 
@@ -26,8 +25,6 @@ import java.util.Optional;
  * by the next call.
  */
 final class JobStopper {
-
-  private static final int MOST_STEPS = 8;
 
   private final JobIntegration integration;
   private final JobClient objects;
@@ -108,7 +105,7 @@ final class JobStopper {
     Optional<List<PodSetTemplate>> original = original(stop.original());
     ObjectNode object = found;
     boolean suspendedBefore = integration.state(object).suspended();
-    for (int step = 0; step < MOST_STEPS; step++) {
+    for (int step = 0; step < JobIntegration.MOST_STOP_STEPS; step++) {
       Optional<JobPatch> next = integration.nextStopStep(object, original);
       if (next.isEmpty()) {
         return new Result.Stopped(version(object));
@@ -133,7 +130,7 @@ final class JobStopper {
       }
     }
     throw new IllegalStateException(
-        "stopping " + ref + " takes more than " + MOST_STEPS + " steps");
+        "stopping " + ref + " takes more than " + JobIntegration.MOST_STOP_STEPS + " steps");
   }
 
   /**
@@ -171,22 +168,6 @@ final class JobStopper {
     WorkloadId id = workload.get().id();
     Optional<ObjectNode> object =
         Futures.forResult(objects.read(JobKind.WORKLOAD.path(id.namespace(), id.name())));
-    return object.map(JobStopper::podSets);
-  }
-
-  private static List<PodSetTemplate> podSets(JsonNode workload) {
-    List<PodSetTemplate> result = new ArrayList<>();
-    for (JsonNode podSet : workload.path("spec").path("podSets")) {
-      if (podSet.path("template") instanceof ObjectNode template) {
-        result.add(
-            new PodSetTemplate(
-                podSet.path("name").asText(),
-                podSet.path("count").asInt(),
-                podSet.path("minCount").asInt(),
-                template,
-                Optional.empty()));
-      }
-    }
-    return result;
+    return object.map(PodSetTemplate::listOf);
   }
 }

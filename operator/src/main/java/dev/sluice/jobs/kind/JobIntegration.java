@@ -2,6 +2,7 @@ package dev.sluice.jobs.kind;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.sluice.kube.json.JsonMergePatch;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -13,6 +14,9 @@ import java.util.stream.Stream;
  * JSON: an implementation keeps no state, does no I/O and never changes its arguments.
  */
 public interface JobIntegration extends JobKindDescription {
+
+  /** With so many steps every stop is at its end. */
+  int MOST_STOP_STEPS = 8;
 
   /** The state of the job, from its spec and status. */
   JobState state(JsonNode object);
@@ -85,6 +89,23 @@ public interface JobIntegration extends JobKindDescription {
    *     more, in which case the templates stay as they are
    */
   Optional<JobPatch> nextStopStep(JsonNode object, Optional<List<PodSetTemplate>> original);
+
+  /**
+   * The job as it was before its start: what the steps of a stop would make of it.
+   *
+   * @param original the pod sets as they were before the start
+   */
+  default ObjectNode unstarted(ObjectNode object, List<PodSetTemplate> original) {
+    ObjectNode unstarted = object;
+    for (int step = 0; step < MOST_STOP_STEPS; step++) {
+      Optional<JobPatch> next = nextStopStep(unstarted, Optional.of(original));
+      if (next.isEmpty()) {
+        break;
+      }
+      unstarted = JsonMergePatch.applied(unstarted, next.get().body());
+    }
+    return unstarted;
+  }
 
   /**
    * Selects the pods of an elastic job by their labels; empty while the job can't have any

@@ -1,6 +1,9 @@
 package dev.sluice.jobs.kind;
 
+import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Optional;
 
 /**
@@ -21,6 +24,23 @@ public record PodSetTemplate(
 
   /** The most pod sets that a Workload can have. */
   public static final int MOST = 18;
+
+  /** The pod sets of a Workload, as its object says. */
+  public static List<PodSetTemplate> listOf(JsonNode workload) {
+    List<PodSetTemplate> result = new ArrayList<>();
+    for (JsonNode podSet : workload.path("spec").path("podSets")) {
+      if (podSet.path("template") instanceof ObjectNode template) {
+        result.add(
+            new PodSetTemplate(
+                podSet.path("name").asText(),
+                podSet.path("count").asInt(),
+                podSet.path("minCount").asInt(),
+                template,
+                Optional.empty()));
+      }
+    }
+    return result;
+  }
 
   /** A pod set of so many times as many pods; at most {@link Integer#MAX_VALUE}. */
   public PodSetTemplate times(int factor) {

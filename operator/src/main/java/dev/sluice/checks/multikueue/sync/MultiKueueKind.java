@@ -1,8 +1,13 @@
 package dev.sluice.checks.multikueue.sync;
 
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.sluice.jobs.kind.JobIntegration;
 import dev.sluice.jobs.kind.JobKind;
 import dev.sluice.jobs.kind.JobKindDescription;
+import dev.sluice.jobs.kind.JobState;
 import dev.sluice.jobs.kind.MultiKueueRules;
+import dev.sluice.jobs.kind.PodSetTemplate;
 import java.util.List;
 import java.util.Optional;
 
@@ -11,12 +16,37 @@ import java.util.Optional;
  *
  * @param job the kind, in the version in which it is read and written
  * @param rules how jobs of the kind are mirrored
+ * @param integration how jobs of the kind are started and stopped; empty if nobody here does that,
+ *     or no field does
  */
-public record MultiKueueKind(JobKind job, MultiKueueRules rules) {
+public record MultiKueueKind(
+    JobKind job, MultiKueueRules rules, Optional<JobIntegration> integration) {
 
   /** The kind of a description; empty if its jobs can't be dispatched. */
   static Optional<MultiKueueKind> of(JobKindDescription description) {
-    return description.multiKueue().map(rules -> new MultiKueueKind(description.kind(), rules));
+    return description
+        .multiKueue()
+        .map(
+            rules ->
+                new MultiKueueKind(
+                    description.kind(),
+                    rules,
+                    description instanceof JobIntegration integration && !rules.suspend().isEmpty()
+                        ? Optional.of(integration)
+                        : Optional.empty()));
+  }
+
+  /** Whether a job of the manager may have what a start gave it. */
+  boolean isStarted(JsonNode object) {
+    Optional<JobState> state = integration.map(it -> it.state(object));
+    return state.filter(it -> !it.suspended() || it.stopUnfinished()).isPresent();
+  }
+
+  /** The job as it was before its start, by the templates of its Workload. */
+  ObjectNode unstarted(ObjectNode object, JsonNode workload) {
+    return integration
+        .map(it -> it.unstarted(object, PodSetTemplate.listOf(workload)))
+        .orElse(object);
   }
 
   String group() {
@@ -76,7 +106,7 @@ public record MultiKueueKind(JobKind job, MultiKueueRules rules) {
 
   /** Copy without pushed fields. */
   MultiKueueKind withoutPushes() {
-    return new MultiKueueKind(job, rules.pushing(List.of()));
+    return new MultiKueueKind(job, rules.pushing(List.of()), integration);
   }
 
   /** Whether an owner reference with these fields refers to this kind, in any version. */

@@ -58,7 +58,9 @@ public record MultiKueueKinds(List<MultiKueueKind> all) {
    */
   static MultiKueueKind external(String name) {
     return new MultiKueueKind(
-        JobKind.parse(name), MultiKueueRules.byStatus(List.of("spec", "managedBy"), List.of()));
+        JobKind.parse(name),
+        MultiKueueRules.byStatus(List.of("spec", "managedBy"), List.of()),
+        Optional.empty());
   }
 
   /** The kind that an owner reference with these fields refers to. */

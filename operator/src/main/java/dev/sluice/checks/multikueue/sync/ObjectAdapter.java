@@ -225,7 +225,7 @@ final class ObjectAdapter implements MultiKueueAdapter {
   private RunResult begin(
       RemoteWorkloadContext context,
       RemoteWorkloadContext.Owner owner,
-      JsonNode local,
+      ObjectNode local,
       String cluster)
       throws IOException {
     RemoteClient worker = remoteClients.of(cluster);
@@ -241,16 +241,37 @@ final class ObjectAdapter implements MultiKueueAdapter {
         return new RunResult.JobGone();
       }
     }
+    Optional<ObjectNode> unstarted = unstarted(context, owner, local);
+    if (unstarted.isEmpty()) {
+      return RunResult.after(DELETION_RETRY_DELAY);
+    }
     jobStatusSync.announce(context, owner, local);
     boolean made =
         worker.create(
             owner.kind().path(namespace),
-            RemoteJobFactory.copy(owner.kind(), local, context.key().name(), originLabel));
+            RemoteJobFactory.copy(
+                owner.kind(), unstarted.get(), context.key().name(), originLabel));
     if (made) {
       context.reconcileState().created(cluster, context.now());
     }
     LOG.info("workload={} cluster={} job=created made={}", context.local().id(), cluster, made);
     return made ? RunResult.done() : RunResult.after(DELETION_RETRY_DELAY);
+  }
+
+  /**
+   * The manager's job without what its start gave it, which belongs to the queues and flavors of
+   * the manager: where the remote job isn't created at the first attempt, the manager's job is
+   * started meanwhile. Empty if its Workload is gone.
+   */
+  private Optional<ObjectNode> unstarted(
+      RemoteWorkloadContext context, RemoteWorkloadContext.Owner owner, ObjectNode local)
+      throws IOException {
+    if (!owner.kind().isStarted(local)) {
+      return Optional.of(local);
+    }
+    return manager
+        .get(RemoteWorkloadFactory.path(context.key().namespace(), context.key().name()))
+        .map(workload -> owner.kind().unstarted(local, workload));
   }
 
   /** Whether it is certain without asking the worker that the remote Workload never had a job. */

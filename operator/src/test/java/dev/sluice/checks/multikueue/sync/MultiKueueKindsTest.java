@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.sluice.api.config.MultiKueue;
 import dev.sluice.checks.multikueue.placement.ManagerState;
 import dev.sluice.jobs.madeup.Task;
@@ -20,8 +21,8 @@ class MultiKueueKindsTest {
   private static final Instant NOW = Instant.parse("2026-03-01T12:00:00Z");
   private static final OriginLabel MARK = new OriginLabel("here", true);
 
-  private static JsonNode json(String text) throws Exception {
-    return new ObjectMapper().readTree(text.replace('\'', '"'));
+  private static ObjectNode json(String text) throws Exception {
+    return (ObjectNode) new ObjectMapper().readTree(text.replace('\'', '"'));
   }
 
   private static MultiKueueKind kind(String name) {
@@ -54,7 +55,7 @@ class MultiKueueKindsTest {
           """)
   void aMarkedJobIsSentSuspendedAndWithoutTheMark(
       String name, String plural, String spec, String sent) throws Exception {
-    JsonNode job =
+    ObjectNode job =
         json(
             "{'metadata': {'name': 'a', 'namespace': 'n', 'uid': 'u'}, 'spec': "
                 + spec.replace("M", "'kueue.x-k8s.io/multikueue'")
@@ -65,6 +66,9 @@ class MultiKueueKindsTest {
     assertThat(ManagedByCheck.sendable(kind, job)).isEqualTo(new ManagerState.Sendable.Yes());
     JsonNode copy = RemoteJobFactory.copy(kind, job, "w", MARK);
     assertThat(copy.path("spec")).isEqualTo(json(sent));
+    assertThat(kind.isStarted(job)).isTrue();
+    assertThat(RemoteJobFactory.copy(kind, kind.unstarted(job, json("{}")), "w", MARK))
+        .isEqualTo(copy);
     assertThat(copy.path("kind").asText() + "." + copy.path("apiVersion").asText())
         .isEqualTo(kind.kind() + "." + kind.group() + "/" + kind.version());
     assertThat(copy.path("metadata"))
@@ -276,8 +280,8 @@ class MultiKueueKindsTest {
   void aKindIsFoundByGroupAndKindInAnyVersion() {
     MultiKueueKinds kinds = MultiKueueKinds.beside(List.of(), List.of(), true);
 
-    assertThat(kinds.find("kubeflow.org/v1", "MPIJob"))
-        .hasValue(kind("MPIJob.v2beta1.kubeflow.org"));
+    assertThat(kinds.find("kubeflow.org/v1", "MPIJob").map(MultiKueueKind::name))
+        .hasValue("MPIJob.v2beta1.kubeflow.org");
     assertThat(kinds.find("example.org/v1", "MPIJob")).isEmpty();
     assertThat(kinds.find("v1", "Pod")).hasValue(MultiKueueKinds.POD);
     assertThat(kinds.find("apps/v1", "StatefulSet")).hasValue(kind("StatefulSet.v1.apps"));

@@ -1,6 +1,7 @@
 package dev.sluice.checks.multikueue.sync;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
@@ -98,6 +99,9 @@ class RequestsOfARemoteJobTest implements RemoteConnections.Listener {
   /** Of the manager's Workload. */
   private String annotations = "";
 
+  /** Of the manager's Job. */
+  private String annotationsOfJob = "";
+
   private final ActionExecutor executor = executor();
 
   RequestsOfARemoteJobTest() throws IOException {
@@ -111,8 +115,10 @@ class RequestsOfARemoteJobTest implements RemoteConnections.Listener {
   private void job(String spec, String status) {
     here.put(
         JOB,
-        "{'metadata': {'name': 'small', 'namespace': 'physics', 'resourceVersion': '7'}, 'spec':"
-            + " {'managedBy': 'kueue.x-k8s.io/multikueue', "
+        "{'metadata': {'name': 'small', 'namespace': 'physics', 'resourceVersion': '7',"
+            + " 'annotations': {"
+            + annotationsOfJob
+            + "}}, 'spec': {'managedBy': 'kueue.x-k8s.io/multikueue', "
             + spec
             + "}, 'status': {"
             + status
@@ -391,6 +397,53 @@ class RequestsOfARemoteJobTest implements RemoteConnections.Listener {
     assertThat(manager.asked("PATCH", JOB + "/status")).hasSize(1);
     assertThat(statuses).hasSize(2);
     assertThat(condition(statuses.getLast(), "Finished")).isEqualTo("True Succeeded");
+  }
+
+  /**
+   * The manager's Job is started as soon as the check is Ready: what it got from the manager's
+   * queues and flavors isn't the worker's.
+   */
+  @Test
+  void aJobThatIsMadeAtTheSecondAttemptHasNothingOfTheStartInTheManager() throws Exception {
+    String template =
+        "'parallelism': %d, 'template': {'metadata': {'labels': {'app': 'x'%s}},"
+            + " 'spec': {'nodeSelector': {'disk': 'ssd'%s}%s}}";
+    String before = template.formatted(3, "", "", "");
+    here.put(
+        COPY,
+        "{'metadata': {'name': 'w', 'namespace': 'physics', 'uid': 'u'}, 'spec': {'podSets':"
+            + " [{'name': 'main', 'count': 3, "
+            + before.substring(before.indexOf("'template'"))
+            + "}]}}");
+    annotationsOfJob = "'kueue.x-k8s.io/job-min-parallelism': '1'";
+    job("'suspend': true, " + before, "");
+    offered();
+    Set<String> faults = new TreeSet<>(Set.of("webhook"));
+    worker.play(
+        request ->
+            request.path().endsWith("/jobs") && faults.remove("webhook")
+                ? new PlayedApi.Answer(500, "{}")
+                : answer(there, request));
+    assertThatThrownBy(() -> executor.act(waiting(), new PlacementAction.Run("a")))
+        .isInstanceOf(IOException.class);
+    assertThat(statuses).hasSize(1);
+
+    job(
+        "'suspend': false, "
+            + template.formatted(
+                2,
+                ", 'kueue.x-k8s.io/podset': 'main', 'kueue.x-k8s.io/cluster-queue-name': 'cq'",
+                ", 'pool': 'ours'",
+                ", 'tolerations': [{'key': 'ours'}]"),
+        "'startTime': '2026-03-01T12:00:01Z'");
+    there.put(COPY, "{'metadata': {'name': 'w', 'uid': 'made'}}");
+    executor.act(running(), new PlacementAction.Run("a"));
+
+    List<PlayedApi.Asked> made = worker.asked("POST", "/jobs");
+    assertThat(made).hasSize(2);
+    assertThat(json(made.getLast().body())).isEqualTo(json(made.getFirst().body()));
+    assertThat(json(made.getLast().body()).path("spec"))
+        .isEqualTo(json("{'suspend': true, " + before + "}"));
   }
 
   private List<String> nominated(Dispatcher dispatcher, RemoteWorkloadContext group) {
