@@ -1,6 +1,7 @@
 package dev.sluice.webhooks.kinds;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.TextNode;
 import dev.sluice.api.KueueConstants;
 import dev.sluice.api.json.JsonFields;
 import dev.sluice.jobs.kinds.statefulset.StatefulSets;
@@ -27,6 +28,9 @@ final class StatefulSetWebhook implements KindWebhook {
   private static final String FRAMEWORK = StatefulSets.KIND.framework();
   private static final FieldPath REPLICAS = FieldPath.of("spec", "replicas");
   private static final FieldPath TEMPLATE = FieldPath.of("spec", "template", "spec");
+  private static final FieldPath PARENT =
+      FieldPath.of("spec", "template", "metadata", "annotations")
+          .key(KueueConstants.POD_SUSPENDING_PARENT);
 
   private final ServingDefaults serving;
   private final ClusterLookup cluster;
@@ -47,19 +51,30 @@ final class StatefulSetWebhook implements KindWebhook {
 
   /** Whether no other integration manages the pods. */
   private static boolean isOurs(JsonNode object) {
-    String parent =
-        ServingDefaults.templateAnnotation(object, KueueConstants.POD_SUSPENDING_PARENT);
-    return parent.isEmpty() || parent.equals(FRAMEWORK);
+    return parent(object).isEmpty() || isGated(object);
+  }
+
+  /** Whether the pods are held back on behalf of the StatefulSet. */
+  private static boolean isGated(JsonNode object) {
+    return parent(object).equals(FRAMEWORK);
+  }
+
+  private static String parent(JsonNode object) {
+    return ServingDefaults.templateAnnotation(object, KueueConstants.POD_SUSPENDING_PARENT);
   }
 
   @Override
   public AdmissionResult validate(AdmissionRequest request) {
-    if (request.isFinalizing() || !isOurs(request.object())) {
+    if (request.isFinalizing() || (!isOurs(request.object()) && !isGated(request.oldObject()))) {
       return AdmissionResult.allowed();
     }
     List<FieldError> errors = new ArrayList<>(serving.errors(request));
     if (request.isUpdate() && serving.isManaged(request)) {
       FieldErrors fieldErrors = new FieldErrors();
+      if (isGated(request.oldObject()) && !isGated(request.object())) {
+        fieldErrors.immutable(
+            PARENT, TextNode.valueOf(parent(request.object())), "for a StatefulSet in a queue");
+      }
       validateTemplate(request, fieldErrors);
       replicas(request, fieldErrors);
       errors.addAll(fieldErrors.errors());

@@ -287,6 +287,30 @@ class ServingWebhooksTest {
         .isEmpty();
   }
 
+  @Test
+  void whoHoldsThePodsOfAStatefulSetBackStays() {
+    JsonNode ours = edited(READY, set(PARENT, "statefulset"));
+    JsonNode foreign = edited(ours, set(PARENT, "x"));
+    JsonNode other =
+        edited(
+            foreign,
+            set("/spec/replicas", "5"),
+            set("/spec/template/spec/nodeSelector", "{zone: b}"),
+            set("/metadata/labels/kueue.x-k8s.io~1priority-class", "high"));
+    String parent =
+        "spec.template.metadata.annotations[kueue.x-k8s.io/pod-suspending-parent]: Invalid value:"
+            + " \"x\": field is immutable for a StatefulSet in a queue";
+
+    assertThat(messages(statefulSets::validate, update(ours, foreign))).containsExactly(parent);
+    assertThat(messages(statefulSets::validate, update(ours, other))).hasSize(4).contains(parent);
+    assertThat(
+            messages(
+                statefulSets::validate,
+                update(ours, edited(foreign, set("/metadata/labels", "{}")))))
+        .as("the queue is taken away, too")
+        .hasSize(1);
+  }
+
   @ParameterizedTest
   @ValueSource(
       strings = {
