@@ -78,7 +78,8 @@ final class SuspendFieldWebhook implements KindWebhook {
     boolean mayBeManaged = defaults.isInScope(request) && !defaults.isOwnerManaged(request);
     errors.addAll(
         request.newErrors(object -> validateObject(object, request.namespace(), mayBeManaged)));
-    if (request.isUpdate() && kind.isManageable(request.object())) {
+    if (request.isUpdate()
+        && (kind.isManageable(request.oldObject()) || kind.isManageable(request.object()))) {
       FieldErrors fieldErrors = new FieldErrors();
       protectAnnotations(request, fieldErrors);
       keys.validateUpdate(

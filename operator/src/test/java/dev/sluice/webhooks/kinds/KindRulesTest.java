@@ -478,6 +478,29 @@ class KindRulesTest {
   }
 
   @Test
+  void aRayJobThatTurnsToAnotherClusterKeepsItsQueueWhileItRuns() {
+    JsonNode running =
+        edited(
+            JOB,
+            set("/spec/suspend", "false"),
+            set(LABELS + "/kueue.x-k8s.io~1priority-class", "high"));
+    JsonNode turned = edited(running, set("/spec/clusterSelector", "{ray.io/cluster: c}"));
+
+    for (JsonNode each : List.of(turned, edited(turned, set("/spec/rayClusterSpec", "null")))) {
+      assertThat(refused(update(running, edited(each, set(LABELS, "{}")))))
+          .containsExactly(
+              "metadata.labels[kueue.x-k8s.io/queue-name]: Invalid value: \"\": field is immutable"
+                  + " while the job runs",
+              "metadata.labels[kueue.x-k8s.io/priority-class]: Invalid value: \"\": must not be"
+                  + " removed, it was \"high\"");
+    }
+    assertThat(refused(update(running, turned)))
+        .containsExactly(
+            "spec.clusterSelector: Invalid value: {\"ray.io/cluster\":\"c\"}: must not be set"
+                + " together with spec.rayClusterSpec");
+  }
+
+  @Test
   void aRayJobShutsItsClusterDown() {
     for (String value : List.of("false", "null")) {
       assertThat(refused(create(edited(JOB, set("/spec/shutdownAfterJobFinishes", value)))))
