@@ -18,7 +18,6 @@ import dev.sluice.webhooks.rules.PodSetShape;
 import dev.sluice.webhooks.rules.ServingDefaults;
 import dev.sluice.webhooks.rules.TopologyValidation;
 import dev.sluice.webhooks.rules.WebhookSettings;
-import dev.sluice.workload.record.PodRoleHash;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -151,15 +150,11 @@ final class LeaderWorkerSetWebhook implements KindWebhook {
 
   private static void validateShape(
       JsonNode before, JsonNode now, String template, FieldErrors fieldErrors) {
-    JsonNode shape = PodRoleHash.of(JsonFields.at(templates(before), template, "spec")).parts();
-    JsonNode other = PodRoleHash.of(JsonFields.at(templates(now), template, "spec")).parts();
-    for (String field : PodRoleHash.FIELDS) {
-      if (!JsonFields.at(shape, field).equals(JsonFields.at(other, field))) {
-        fieldErrors.immutable(
-            path(template).child("spec").child(field.equals("requests") ? "resources" : field),
-            JsonFields.at(other, field),
-            IN_A_QUEUE);
-      }
-    }
+    ServingDefaults.shapeStays(
+        JsonFields.at(templates(before), template, "spec"),
+        JsonFields.at(templates(now), template, "spec"),
+        path(template).child("spec"),
+        IN_A_QUEUE,
+        fieldErrors);
   }
 }

@@ -15,7 +15,6 @@ import dev.sluice.webhooks.rules.ClusterLookup;
 import dev.sluice.webhooks.rules.MisnamedQueueLabels;
 import dev.sluice.webhooks.rules.ServingDefaults;
 import dev.sluice.webhooks.rules.WebhookSettings;
-import dev.sluice.workload.record.PodRoleHash;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -26,6 +25,7 @@ import java.util.List;
 final class StatefulSetWebhook implements KindWebhook {
 
   private static final String FRAMEWORK = StatefulSets.KIND.framework();
+  private static final String IN_A_QUEUE = "for a StatefulSet in a queue";
   private static final FieldPath REPLICAS = FieldPath.of("spec", "replicas");
   private static final FieldPath TEMPLATE = FieldPath.of("spec", "template", "spec");
   private static final FieldPath PARENT =
@@ -72,27 +72,19 @@ final class StatefulSetWebhook implements KindWebhook {
     if (request.isUpdate() && serving.isManaged(request)) {
       FieldErrors fieldErrors = new FieldErrors();
       if (isGated(request.oldObject()) && !isGated(request.object())) {
-        fieldErrors.immutable(
-            PARENT, TextNode.valueOf(parent(request.object())), "for a StatefulSet in a queue");
+        fieldErrors.immutable(PARENT, TextNode.valueOf(parent(request.object())), IN_A_QUEUE);
       }
-      validateTemplate(request, fieldErrors);
+      ServingDefaults.shapeStays(
+          podSpec(request.oldObject()),
+          podSpec(request.object()),
+          TEMPLATE,
+          IN_A_QUEUE,
+          fieldErrors);
       replicas(request, fieldErrors);
       errors.addAll(fieldErrors.errors());
     }
     return AdmissionResult.of(
         errors, request.isCreate() ? MisnamedQueueLabels.warnings(request.object()) : List.of());
-  }
-
-  /** Rejects changes of the template fields from which the Workload and its quota were computed. */
-  private static void validateTemplate(AdmissionRequest request, FieldErrors fieldErrors) {
-    JsonNode before = PodRoleHash.of(podSpec(request.oldObject())).parts();
-    JsonNode now = PodRoleHash.of(podSpec(request.object())).parts();
-    for (String field : PodRoleHash.FIELDS) {
-      if (!JsonFields.at(before, field).equals(JsonFields.at(now, field))) {
-        FieldPath path = TEMPLATE.child(field.equals("requests") ? "resources" : field);
-        fieldErrors.immutable(path, JsonFields.at(now, field), "for a StatefulSet in a queue");
-      }
-    }
   }
 
   private static JsonNode podSpec(JsonNode object) {
@@ -108,9 +100,7 @@ final class StatefulSetWebhook implements KindWebhook {
     }
     if (before > 0) {
       fieldErrors.immutable(
-          REPLICAS,
-          value,
-          "for a StatefulSet in a queue, except for scaling to 0 and, from there, to any number");
+          REPLICAS, value, IN_A_QUEUE + ", except for scaling to 0 and, from there, to any number");
     } else if (JsonFields.at(request.object(), "status", "replicas").asLong() > 0) {
       fieldErrors.forbidden(
           REPLICAS, "may not be raised to " + now + " while scaling to 0 is in progress");

@@ -1,17 +1,20 @@
 package dev.sluice.webhooks.rules;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.sluice.api.KueueConstants;
 import dev.sluice.api.json.JsonFields;
 import dev.sluice.webhooks.review.AdmissionRequest;
 import dev.sluice.webhooks.review.FieldError;
 import dev.sluice.webhooks.review.FieldErrors;
+import dev.sluice.webhooks.review.FieldPath;
 import dev.sluice.webhooks.review.JsonPatch;
+import dev.sluice.workload.record.PodRoleHash;
 import java.util.List;
 
 /**
- * Shared defaults and validation of the webhooks for Deployments and StatefulSets, which create
- * serving pods.
+ * Shared defaults and validation of the webhooks for Deployments, StatefulSets and
+ * LeaderWorkerSets, which create serving pods.
  */
 public final class ServingDefaults {
 
@@ -85,6 +88,49 @@ public final class ServingDefaults {
           "metadata",
           "annotations",
           KueueConstants.POD_SUSPENDING_PARENT);
+    }
+  }
+
+  /**
+   * Rejects changes of what the Workload and its quota were computed from.
+   *
+   * @param before the spec of the pod template that quota was reserved for
+   * @param now the new spec of that template
+   * @param spec where it is
+   * @param when completes "field is immutable"
+   */
+  public static void shapeStays(
+      JsonNode before, JsonNode now, FieldPath spec, String when, FieldErrors errors) {
+    JsonNode was = PodRoleHash.of(charged(before)).parts();
+    JsonNode is = PodRoleHash.of(charged(now)).parts();
+    for (String part : PodRoleHash.FIELDS) {
+      JsonNode value = JsonFields.at(is, part);
+      if (!JsonFields.at(was, part).equals(value)) {
+        errors.immutable(spec.child(part.equals("requests") ? "resources" : part), value, when);
+      }
+    }
+  }
+
+  /**
+   * A spec with limits in place of absent requests, as they are charged: the API server fills them
+   * in only in pods.
+   */
+  private static JsonNode charged(JsonNode podSpec) {
+    JsonNode result = podSpec.deepCopy();
+    charge(result);
+    JsonFields.list(result, "initContainers").forEach(ServingDefaults::charge);
+    JsonFields.list(result, "containers").forEach(ServingDefaults::charge);
+    return result;
+  }
+
+  private static void charge(JsonNode podOrContainer) {
+    if (podOrContainer.path("resources") instanceof ObjectNode resources
+        && resources.path("limits") instanceof ObjectNode limits) {
+      ObjectNode requests = limits.deepCopy();
+      if (resources.path("requests") instanceof ObjectNode given) {
+        requests.setAll(given);
+      }
+      resources.set("requests", requests);
     }
   }
 }

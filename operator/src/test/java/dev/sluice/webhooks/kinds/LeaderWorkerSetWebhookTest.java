@@ -97,6 +97,7 @@ class LeaderWorkerSetWebhookTest {
           /spec/leaderWorkerTemplate/workerTemplate/spec/containers/0/image | other |
           /spec/leaderWorkerTemplate/workerTemplate/spec/nodeSelector | {a: b} | spec.leaderWorkerTemplate.workerTemplate.spec.nodeSelector
           /spec/leaderWorkerTemplate/leaderTemplate/spec/containers | [{name: c, resources: {requests: {cpu: 1}}}] | spec.leaderWorkerTemplate.leaderTemplate.spec.
+          /spec/leaderWorkerTemplate/workerTemplate/spec/containers/0/resources | {limits: {cpu: 1}} | spec.leaderWorkerTemplate.workerTemplate.spec.containers
           /spec/leaderWorkerTemplate/workerTemplate/metadata/annotations | {kueue.x-k8s.io/podset-slice-size: x} | podset-slice-size
           """)
   void whatTheQuotaWasComputedFromDoesNotChange(String path, String value, String problem) {

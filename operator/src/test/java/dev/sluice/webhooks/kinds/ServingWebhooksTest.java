@@ -287,6 +287,37 @@ class ServingWebhooksTest {
         .isEmpty();
   }
 
+  /** Limits stand for absent requests, in a container and for the pod as a whole. */
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      quoteCharacter = '\0',
+      textBlock =
+          """
+          {limits: {cpu: "1"}} | {limits: {cpu: "100"}} | false
+          {limits: {cpu: "1"}} | {} | false
+          {limits: {cpu: "1"}} | {limits: {cpu: "1", memory: 1Gi}} | false
+          {limits: {cpu: "1"}} | {requests: {cpu: "1"}, limits: {cpu: "9"}} | true
+          {requests: {cpu: "1"}, limits: {cpu: "2"}} | {requests: {cpu: "1"}, limits: {cpu: "9"}} | true
+          {requests: {cpu: "1"}, limits: {cpu: "2"}} | {limits: {cpu: "2"}} | false
+          """)
+  void limitsThatAreChargedStay(String before, String now, boolean allowed) {
+    for (String of : List.of("/containers/0", "/initContainers/0", "")) {
+      String pointer = "/spec/template/spec" + of + "/resources";
+      JsonNode old =
+          edited(
+              QUEUED,
+              set("/spec/template/spec/initContainers", "[{name: i}]"),
+              set(pointer, before));
+
+      assertThat(
+              messages(statefulSets::validate, update(old, edited(old, set(pointer, now))))
+                  .isEmpty())
+          .as(pointer)
+          .isEqualTo(allowed);
+    }
+  }
+
   @Test
   void whoHoldsThePodsOfAStatefulSetBackStays() {
     JsonNode ours = edited(READY, set(PARENT, "statefulset"));
