@@ -1,6 +1,7 @@
 package dev.sluice.webhooks.rules;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.sluice.api.KueueConstants;
 import dev.sluice.api.json.JsonFields;
@@ -9,14 +10,19 @@ import dev.sluice.webhooks.review.FieldError;
 import dev.sluice.webhooks.review.FieldErrors;
 import dev.sluice.webhooks.review.FieldPath;
 import dev.sluice.webhooks.review.JsonPatch;
+import dev.sluice.webhooks.review.SemanticEquality;
 import dev.sluice.workload.record.PodRoleHash;
 import java.util.List;
+import java.util.Set;
 
 /**
  * Shared defaults and validation of the webhooks for Deployments, StatefulSets and
  * LeaderWorkerSets, which create serving pods.
  */
 public final class ServingDefaults {
+
+  private static final Set<String> WITH_AMOUNTS =
+      Set.of("initContainers", "containers", "overhead", "requests");
 
   private final WebhookSettings settings;
   private final JobDefaults defaults;
@@ -96,19 +102,33 @@ public final class ServingDefaults {
    *
    * @param before the spec of the pod template that quota was reserved for
    * @param now the new spec of that template
-   * @param spec where it is
+   * @param path where it is
    * @param when completes "field is immutable"
    */
   public static void shapeStays(
-      JsonNode before, JsonNode now, FieldPath spec, String when, FieldErrors errors) {
+      JsonNode before, JsonNode now, FieldPath path, String when, FieldErrors errors) {
     JsonNode was = PodRoleHash.of(charged(before)).parts();
     JsonNode is = PodRoleHash.of(charged(now)).parts();
     for (String part : PodRoleHash.FIELDS) {
-      JsonNode value = JsonFields.at(is, part);
-      if (!JsonFields.at(was, part).equals(value)) {
-        errors.immutable(spec.child(part.equals("requests") ? "resources" : part), value, when);
+      if (!same(part, JsonFields.at(was, part), JsonFields.at(is, part))) {
+        errors.immutable(
+            path.child(part.equals("requests") ? "resources" : part),
+            JsonFields.at(is, part),
+            when);
       }
     }
+  }
+
+  /** Compares amounts by what they are: the API server leaves them as written in other kinds. */
+  private static boolean same(String part, JsonNode was, JsonNode is) {
+    return was.equals(is)
+        || (WITH_AMOUNTS.contains(part)
+            && SemanticEquality.same(named(part, was), named(part, is)));
+  }
+
+  /** A part under its name, which says whether its values are amounts. */
+  private static JsonNode named(String part, JsonNode value) {
+    return JsonNodeFactory.instance.objectNode().set(part, value);
   }
 
   /**

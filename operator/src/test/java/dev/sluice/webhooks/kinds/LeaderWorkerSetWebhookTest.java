@@ -110,6 +110,32 @@ class LeaderWorkerSetWebhookTest {
     }
   }
 
+  /** The API server keeps the amounts of a custom resource as they were written. */
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      quoteCharacter = '~',
+      textBlock =
+          """
+          containers | [{name: c, resources: {requests: {cpu: "1", memory: 1Gi}}}] | [{name: c, resources: {requests: {cpu: 1000m, memory: 1024Mi}}}] | true
+          containers | [{name: c, resources: {requests: {cpu: "1"}}}] | [{name: c, resources: {requests: {cpu: 1}}}] | true
+          containers | [{name: c, resources: {limits: {cpu: "1"}}}] | [{name: c, resources: {limits: {cpu: 1000m}}}] | true
+          containers | [{name: c, resources: {requests: {cpu: "1"}}}] | [{name: c, resources: {requests: {cpu: 1001m}}}] | false
+          resources | {requests: {cpu: "1"}} | {requests: {cpu: 1000m}} | true
+          resources | {requests: {cpu: "1"}} | {requests: {cpu: 1001m}} | false
+          overhead | {cpu: "1"} | {cpu: 1000m} | true
+          overhead | {cpu: "1"} | {} | false
+          nodeSelector | {cpu: "1"} | {cpu: 1000m} | false
+          nodeSelector | {cpu: ""} | {} | false
+          """)
+  void amountsAreComparedByWhatTheyAre(String field, String before, String now, boolean allowed) {
+    String path = TEMPLATES + "/workerTemplate/spec/" + field;
+    JsonNode old = edited(QUEUED, set(path, before));
+
+    assertThat(messages(webhook.validate(update(old, edited(old, set(path, now))))).isEmpty())
+        .isEqualTo(allowed);
+  }
+
   /** Changes of 0.20, section 4: LWSImmutableGroupSize. */
   @Test
   void onesThatAreNotInAQueueChangeFreely() {
