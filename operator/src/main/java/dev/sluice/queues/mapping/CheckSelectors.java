@@ -65,6 +65,11 @@ public final class CheckSelectors {
         .collect(Collectors.toUnmodifiableSet());
   }
 
+  /** Whether only some Workloads need a check of the ClusterQueue. */
+  boolean narrows(String check) {
+    return byCheck.containsKey(check);
+  }
+
   /** Whether a Workload with these labels needs a check of the ClusterQueue. */
   boolean select(String check, Map<String, String> labels) {
     LabelSelector selector = byCheck.get(check);

@@ -2,22 +2,19 @@ package dev.sluice.queues.mapping;
 
 import dev.sluice.api.v1beta2.ClusterQueue;
 import dev.sluice.api.v1beta2.ClusterQueue.AdmissionCheckStrategyRule;
-import dev.sluice.api.v1beta2.ClusterQueue.ClusterQueueSpec;
+import dev.sluice.workload.status.CheckStates;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.Set;
 import java.util.SortedSet;
 import java.util.TreeSet;
 import java.util.function.Predicate;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /** Computes which checks a ClusterQueue requires (docs/workload-semantics.md#admission-checks). */
 public final class CheckStrategy {
-
-  /** The maximum number of checks in the status of a Workload. */
-  static final int MAX_CHECKS = 8;
 
   private CheckStrategy() {}
 
@@ -32,26 +29,47 @@ public final class CheckStrategy {
       ClusterQueue queue,
       Optional<? extends Collection<String>> assigned,
       Map<String, String> labels) {
-    ClusterQueueSpec spec = queue.getSpec();
-    if (spec == null || spec.admissionChecksStrategy() == null) {
-      return new TreeSet<>();
-    }
-    Set<String> flavors =
-        spec.resourceGroups().stream()
-            .flatMap(group -> group.flavors().stream())
-            .map(flavor -> flavor.name())
-            .collect(Collectors.toSet());
+    List<String> flavors = ClusterQueueMapper.flavors(queue);
     Predicate<List<String>> needed =
         assigned
             .<Predicate<List<String>>>map(given -> on -> on.stream().anyMatch(given::contains))
             .orElse(on -> on.containsAll(flavors));
     CheckSelectors selectors = CheckSelectors.of(queue.getMetadata().getAnnotations());
-    return spec.admissionChecksStrategy().admissionChecks().stream()
+    return ClusterQueueMapper.checkRules(queue).stream()
         .filter(rule -> rule.onFlavors().isEmpty() || needed.test(rule.onFlavors()))
         .map(AdmissionCheckStrategyRule::name)
         .filter(check -> selectors.select(check, labels))
-        .sorted()
-        .limit(MAX_CHECKS)
         .collect(Collectors.toCollection(TreeSet::new));
+  }
+
+  /**
+   * Why no Workload of this queue can be admitted, or none that gets one of its flavors: more
+   * checks apply than the status of a Workload has room for. Checks that only some Workloads need
+   * don't count.
+   */
+  static Optional<String> lackOfRoom(ClusterQueue queue) {
+    CheckSelectors selectors = CheckSelectors.of(queue.getMetadata().getAnnotations());
+    List<AdmissionCheckStrategyRule> rules =
+        ClusterQueueMapper.checkRules(queue).stream()
+            .filter(rule -> !selectors.narrows(rule.name()))
+            .toList();
+    long toAll = rules.stream().filter(rule -> rule.onFlavors().isEmpty()).count();
+    if (toAll > CheckStates.MOST) {
+      return Optional.of(lackOfRoom(toAll, "all flavors"));
+    }
+    return ClusterQueueMapper.flavors(queue).stream()
+        .flatMap(
+            flavor -> {
+              long some = rules.stream().filter(rule -> rule.onFlavors().contains(flavor)).count();
+              return toAll + some > CheckStates.MOST
+                  ? Stream.of(lackOfRoom(toAll + some, "flavor \"" + flavor + "\""))
+                  : Stream.empty();
+            })
+        .findFirst();
+  }
+
+  private static String lackOfRoom(long checks, String flavors) {
+    return "spec.admissionChecksStrategy.admissionChecks: %d checks apply to %s, and the status of a Workload has room for %d"
+        .formatted(checks, flavors, CheckStates.MOST);
   }
 }

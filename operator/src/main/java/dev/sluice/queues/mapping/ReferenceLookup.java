@@ -42,6 +42,9 @@ public record ReferenceLookup(
       problemOf(name).ifPresent(problems::add);
     }
     problems.addAll(new CheckCombinations(check, controllers).problemsOf(queue));
+    CheckStrategy.lackOfRoom(queue)
+        .ifPresent(
+            problem -> problems.add(new InactiveReason(InactiveReasonText.UNKNOWN, problem)));
     for (String name : ClusterQueueMapper.flavors(queue)) {
       flavor
           .apply(name)

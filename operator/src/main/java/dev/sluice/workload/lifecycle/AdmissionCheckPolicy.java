@@ -27,18 +27,23 @@ final class AdmissionCheckPolicy {
 
   private AdmissionCheckPolicy() {}
 
-  /** Adds the list of checks to a patch, unless it contains exactly the required checks. */
+  /**
+   * Adds the list of checks to a patch, unless it contains exactly the required checks, or the
+   * status has no room for them.
+   */
   static void synced(
       StatusPatch patch, CachedWorkload workload, QueueLookup queueLookup, Instant now) {
     queueLookup
         .checks()
         .flatMap(required -> CheckStates.synced(workload.status().admissionChecks(), required, now))
+        .filter(CheckStates::hasRoom)
         .ifPresent(checks -> patch.fields().set("admissionChecks", CheckStates.json(checks)));
   }
 
   /**
    * Adds the list of checks of a Workload without quota to a patch, unless it contains exactly the
-   * required checks, none of which refuses the Workload.
+   * required checks, none of which refuses the Workload. It keeps its names where the status has no
+   * room for the required ones.
    *
    * @param requiredChecks empty if the list keeps its names
    */
@@ -51,6 +56,7 @@ final class AdmissionCheckPolicy {
     List<CheckState> restarted = CheckStates.withoutRefusals(present, now);
     requiredChecks
         .flatMap(required -> CheckStates.synced(restarted, required, now))
+        .filter(CheckStates::hasRoom)
         .or(() -> Optional.of(restarted).filter(list -> !list.equals(present)))
         .ifPresent(checks -> patch.fields().set("admissionChecks", CheckStates.json(checks)));
   }

@@ -170,6 +170,10 @@ final class ReservedWorkloadPolicy {
     if (isAbsent(queueLookup.cluster())) {
       return drop("Misconfigured", "The ClusterQueue doesn't exist or is being deleted");
     }
+    Optional<String> lackOfRoom = CheckStates.lackOfRoom(checks);
+    if (lackOfRoom.isPresent()) {
+      return drop("Misconfigured", lackOfRoom.get());
+    }
     return workload.status().admission().isEmpty() ? LifecycleAction.NOTHING : waiting(checks);
   }
 

@@ -14,6 +14,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.SortedSet;
+import java.util.stream.Collectors;
 
 /**
  * The list of admission checks in a Workload's status
@@ -21,11 +22,35 @@ import java.util.SortedSet;
  */
 public final class CheckStates {
 
+  /** The most checks that the status of a Workload has room for. */
+  public static final int MOST = 8;
+
   private CheckStates() {}
 
   /**
+   * Why a Workload can't be admitted by these checks: its status hasn't room for all of them, and
+   * one that it doesn't list is asked by nobody. Empty if it has.
+   */
+  public static Optional<String> lackOfRoom(List<CheckState> checks) {
+    return hasRoom(checks)
+        ? Optional.empty()
+        : Optional.of(
+            "It needs %d admission checks, and its status has room for %d: %s"
+                .formatted(
+                    checks.size(),
+                    MOST,
+                    checks.stream().map(CheckState::name).collect(Collectors.joining(", "))));
+  }
+
+  /** Whether the status of a Workload has room for these checks. */
+  public static boolean hasRoom(List<CheckState> checks) {
+    return checks.size() <= MOST;
+  }
+
+  /**
    * Synchronizes the list with the required checks: adds new checks as Pending, removes checks that
-   * are not required any more, keeps the state of the others; sorted by name.
+   * are not required any more, keeps the state of the others; sorted by name. All are in it, also
+   * those that the status has no room for.
    *
    * @return empty if the list contains exactly the required checks
    */

@@ -20,6 +20,7 @@ import dev.sluice.workload.status.DelayedTopology;
 import dev.sluice.workload.status.NodeFailures;
 import dev.sluice.workload.status.Preemptions;
 import dev.sluice.workload.status.RequiredChecks;
+import dev.sluice.workload.status.StatusPatch;
 import dev.sluice.workload.writing.WorkloadWriter.Outcome;
 import dev.sluice.workload.writing.WorkloadWriter.Urgency;
 import java.net.HttpURLConnection;
@@ -137,6 +138,11 @@ public final class DecisionExecutor implements Consumer<Decision> {
     CachedWorkload workload = found.get();
     Instant now = clock.instant();
     List<CheckState> checks = AdmissionPatches.checks(workload, decision, required, now);
+    Optional<String> lackOfRoom = CheckStates.lackOfRoom(checks);
+    if (lackOfRoom.isPresent()) {
+      keepOut(decision, workload, lackOfRoom.get());
+      return;
+    }
     ObjectNode status = AdmissionPatches.admitted(workload, decision, checks, readiness, now);
     FirstNomination.Clusters clusters =
         checks.isEmpty() ? FirstNomination.Clusters.NONE : nomination.of(workload, checks);
@@ -161,6 +167,27 @@ public final class DecisionExecutor implements Consumer<Decision> {
                 refuse(decision, false);
               }
             });
+  }
+
+  /** Says at the Workload why it isn't admitted, and has the engine try again later. */
+  private void keepOut(Decision.Admit decision, CachedWorkload workload, String message) {
+    LOG.warn(
+        "workload={} admission=refused clusterQueue={} reason=\"{}\"",
+        decision.id(),
+        decision.clusterQueue(),
+        message);
+    ObjectNode status =
+        StatusPatch.of(workload, clock.instant()).dropReservation("Misconfigured", message).build();
+    if (status.isEmpty()) {
+      refuse(decision, false);
+      return;
+    }
+    var unused =
+        writer
+            .patchStatus(workload.id(), decision.version(), status, Urgency.DECISION)
+            .whenComplete(
+                (outcome, bug) ->
+                    refuse(decision, bug == null && !(outcome instanceof Outcome.Refused)));
   }
 
   /**

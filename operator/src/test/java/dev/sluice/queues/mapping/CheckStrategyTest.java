@@ -7,6 +7,9 @@ import io.fabric8.kubernetes.client.utils.KubernetesSerialization;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -107,23 +110,79 @@ class CheckStrategyTest {
     assertThat(CheckStrategy.required(plain, Optional.empty(), Map.of())).isEmpty();
   }
 
-  @Test
-  void eightAtMost() {
-    StringBuilder yaml =
-        new StringBuilder(
+  private static ClusterQueue queueWithChecks(String rules) {
+    return new KubernetesSerialization()
+        .unmarshal(
             """
             apiVersion: kueue.x-k8s.io/v1beta2
             kind: ClusterQueue
             metadata: {name: many}
             spec:
+              resourceGroups:
+              - coveredResources: [cpu]
+                flavors:
+                - {name: spot, resources: [{name: cpu, nominalQuota: "1"}]}
+                - {name: plain, resources: [{name: cpu, nominalQuota: "1"}]}
               admissionChecksStrategy:
-                admissionChecks:
-            """);
-    for (int i = 0; i < 10; i++) {
-      yaml.append("    - {name: check-").append(i).append("}\n");
-    }
-    ClusterQueue queue =
-        new KubernetesSerialization().unmarshal(yaml.toString(), ClusterQueue.class);
-    assertThat(CheckStrategy.required(queue, Optional.empty(), Map.of())).hasSize(8);
+                admissionChecks: [%s]
+            """
+                .formatted(rules),
+            ClusterQueue.class);
+  }
+
+  private static String checks(int count, String more) {
+    return IntStream.range(0, count)
+        .mapToObj(i -> "{name: check-%s%d%s}".formatted(more.replaceAll("\\W", ""), i, more))
+        .collect(Collectors.joining(", "));
+  }
+
+  @Test
+  void moreThanAWorkloadHasRoomForAreRequiredAllTheSame() {
+    ClusterQueue queue = queueWithChecks(checks(10, ""));
+
+    assertThat(CheckStrategy.required(queue, Optional.empty(), Map.of())).hasSize(10);
+    assertThat(CheckStrategy.required(queue, Optional.of(List.of("spot")), Map.of())).hasSize(10);
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      value = {
+        "8 | 0 | 0 | ''",
+        "9 | 0 | 0 | 9 checks apply to all flavors",
+        "6 | 2 | 2 | ''",
+        "6 | 3 | 2 | 9 checks apply to flavor \"spot\"",
+        "0 | 8 | 8 | ''",
+        "0 | 8 | 9 | 9 checks apply to flavor \"plain\"",
+      })
+  void aFlavorHasNoMoreThanAWorkloadHasRoomFor(int all, int spot, int plain, String problem) {
+    String rules =
+        Stream.of(
+                checks(all, ""),
+                checks(spot, ", onFlavors: [spot]"),
+                checks(plain, ", onFlavors: [plain]"))
+            .filter(each -> !each.isEmpty())
+            .collect(Collectors.joining(", "));
+
+    assertThat(CheckStrategy.lackOfRoom(queueWithChecks(rules)).orElse(""))
+        .isEqualTo(
+            problem.isEmpty()
+                ? ""
+                : "spec.admissionChecksStrategy.admissionChecks: "
+                    + problem
+                    + ", and the status of a Workload has room for 8");
+  }
+
+  @Test
+  void checksThatOnlySomeWorkloadsNeedAreNotCountedForAll() {
+    ClusterQueue queue = queueWithChecks(checks(9, ""));
+    queue
+        .getMetadata()
+        .setAnnotations(
+            Map.of(
+                "sluice.dev/admission-check-selectors",
+                "{\"check-0\": {\"matchLabels\": {\"tier\": \"gold\"}}}"));
+
+    assertThat(CheckStrategy.lackOfRoom(queue)).isEmpty();
   }
 }

@@ -81,6 +81,34 @@ class ReferenceLookupTest {
         .satisfies(problem -> assertThat(problem.reason()).isEqualTo("AdmissionCheckNotFound"));
   }
 
+  @Test
+  void moreChecksThanAWorkloadHasRoomForAreAProblem() {
+    ClusterQueue queue =
+        Serialization.unmarshal(
+            "metadata: {name: q}\nspec: {admissionChecksStrategy: {admissionChecks: [%s]}}"
+                .formatted("{name: c}, ".repeat(9)),
+            ClusterQueue.class);
+    ReferenceLookup lookup =
+        new ReferenceLookup(
+            name ->
+                Optional.of(
+                    Serialization.unmarshal(
+                        "metadata: {name: c}\n"
+                            + "status: {conditions: [{type: Active, status: \"True\"}]}",
+                        AdmissionCheck.class)),
+            name -> Optional.empty(),
+            name -> true,
+            CheckControllers.none());
+
+    assertThat(lookup.problemsOf(queue))
+        .singleElement()
+        .satisfies(
+            problem -> {
+              assertThat(problem.reason()).isEqualTo("Unknown");
+              assertThat(problem.message()).contains("9 checks apply to all flavors");
+            });
+  }
+
   @ParameterizedTest
   @CsvSource({
     "kueue.x-k8s.io/provisioning-request, '', 'placed,also'",

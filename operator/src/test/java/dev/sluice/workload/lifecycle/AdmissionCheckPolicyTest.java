@@ -9,6 +9,7 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.sluice.workload.lifecycle.LifecycleAction.EventSpec;
 import dev.sluice.workload.lifecycle.LifecycleAction.PatchStatus;
 import java.time.Instant;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
 import java.util.TreeSet;
@@ -200,6 +201,35 @@ class AdmissionCheckPolicyTest {
     assertThat(status.get("admissionChecks")).hasSize(2);
     assertThat(status.get("admissionChecks").get(1).get("state").asText()).isEqualTo("Pending");
     assertThat(news(lifecycleAction)).isEmpty();
+  }
+
+  private static final String[] NINE = {"a", "b", "c", "d", "e", "f", "g", "h", "i"};
+
+  private static String[] ready(int count) {
+    return Arrays.stream(NINE)
+        .limit(count)
+        .map(name -> check(name, "Ready", ""))
+        .toArray(String[]::new);
+  }
+
+  /** One that isn't in the list is asked by nobody. */
+  @Test
+  void aReservationWithMoreChecksThanThereIsRoomForIsGivenBack() {
+    ObjectNode status = status(decide(with(workload().reserved(), ready(8)), NINE));
+
+    assertThat(condition(status, "QuotaReserved")).isEqualTo("False Misconfigured");
+    assertThat(condition(status, "Admitted")).isEqualTo("False NoReservation");
+    assertThat(status.toString())
+        .contains(
+            "It needs 9 admission checks, and its status has room for 8: a, b, c, d, e, f, g, h, i")
+        .doesNotContain("admissionChecks");
+  }
+
+  @Test
+  void theListStaysWhereThereIsNoRoomForTheNewOne() {
+    assertThat(decide(with(workload(), ready(8)), NINE)).isEqualTo(LifecycleAction.NOTHING);
+    assertThat(decide(with(workload().admitted(), ready(8)), NINE))
+        .isEqualTo(LifecycleAction.NOTHING);
   }
 
   @Test

@@ -267,6 +267,46 @@ class AdmissionTest {
       assertThat(told).containsExactly("admitted 7");
     }
 
+    private static final String[] NINE = {"a", "b", "c", "d", "e", "f", "g", "h", "i"};
+
+    @Test
+    void withMoreChecksThanThereIsRoomForAreNotWrittenAndTheWorkloadSaysSo() {
+      given(SAMPLE);
+      outcomes.add(new WorkloadWriter.Outcome.Written(8));
+
+      acceptWithChecks(NINE);
+
+      assertThat(written.getFirst())
+          .contains(
+              "\"type\":\"QuotaReserved\",\"status\":\"False\"",
+              "\"reason\":\"Misconfigured\"",
+              "It needs 9 admission checks, and its status has room for 8: a, b, c, d, e, f, g, h,"
+                  + " i")
+          .doesNotContain("\"admission\"", "admissionChecks");
+      assertThat(schedulerEvents)
+          .as("the new version is looked at next")
+          .containsExactly(new SchedulerEvent.AdmissionRefused(ID, 7, true));
+      assertThat(told).isEmpty();
+    }
+
+    @Test
+    void withoutRoomForTheChecksAreTriedAgainLaterOnceThatIsSaid() {
+      given(
+          SAMPLE
+              + """
+              status:
+                conditions:
+                - {type: QuotaReserved, status: "False", reason: Misconfigured, message: "It needs 9 admission checks, and its status has room for 8: a, b, c, d, e, f, g, h, i", observedGeneration: 3, lastTransitionTime: "2026-03-01T11:00:00Z"}
+                - {type: Admitted, status: "False", reason: NoReservation, message: The workload has no reservation, observedGeneration: 3, lastTransitionTime: "2026-03-01T11:00:00Z"}
+              """);
+
+      acceptWithChecks(NINE);
+
+      assertThat(written).isEmpty();
+      assertThat(schedulerEvents)
+          .containsExactly(new SchedulerEvent.AdmissionRefused(ID, 7, false));
+    }
+
     @Test
     void ofAWorkloadThatMovedOnAreSupersededWithoutAWrite() {
       given(SAMPLE.replace("\"7\"", "\"9\""));
