@@ -3,6 +3,7 @@ package dev.sluice.api;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.sluice.api.v1beta2.ClusterQueue;
+import dev.sluice.api.v1beta2.ClusterQueue.AdmissionScope;
 import dev.sluice.api.v1beta2.ClusterQueue.ClusterQueuePreemption;
 import dev.sluice.api.v1beta2.ClusterQueue.ClusterQueueSpec;
 import dev.sluice.api.v1beta2.ClusterQueue.QueueingStrategy;
@@ -49,6 +50,23 @@ class ManifestReadingTest {
                         "spot",
                         List.of(new ResourceQuota("cpu", new Quantity("1500m"), null, null))))));
     assertThat(queue.getStatus()).isNull();
+  }
+
+  /** A mode that v1beta1 let pass is in the storage. */
+  @Test
+  void anUnknownAdmissionModeIsTakenForAbsent() {
+    ClusterQueue queue =
+        Serialization.unmarshal(
+            """
+            apiVersion: kueue.x-k8s.io/v1beta2
+            kind: ClusterQueue
+            metadata: {name: pool}
+            spec: {cohortName: all, admissionScope: {admissionMode: Usage}}
+            """,
+            ClusterQueue.class);
+
+    assertThat(queue.getSpec().cohortName()).isEqualTo("all");
+    assertThat(queue.getSpec().admissionScope()).isEqualTo(new AdmissionScope(null));
   }
 
   @Test

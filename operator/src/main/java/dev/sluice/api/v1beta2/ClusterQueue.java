@@ -1,5 +1,6 @@
 package dev.sluice.api.v1beta2;
 
+import com.fasterxml.jackson.annotation.JsonFormat;
 import com.fasterxml.jackson.annotation.JsonInclude;
 import com.fasterxml.jackson.annotation.JsonProperty;
 import dev.sluice.api.ApiVersions;
@@ -252,9 +253,14 @@ public final class ClusterQueue extends EmptyResource<ClusterQueueSpec, ClusterQ
     }
   }
 
-  /** What orders the workloads of a cluster queue besides priority and age. */
+  /**
+   * What orders the workloads of a cluster queue besides priority and age. The schema of v1beta1
+   * takes any mode; an unknown one is taken for absent, so that the queue stays readable.
+   */
   @JsonInclude(JsonInclude.Include.NON_NULL)
-  public record AdmissionScope(AdmissionMode admissionMode) {}
+  public record AdmissionScope(
+      @JsonFormat(with = JsonFormat.Feature.READ_UNKNOWN_ENUM_VALUES_AS_NULL)
+          @Nullable AdmissionMode admissionMode) {}
 
   /** Whether past usage orders admission. The constants are named as in the API. */
   public enum AdmissionMode {

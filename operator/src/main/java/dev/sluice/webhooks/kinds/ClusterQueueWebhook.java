@@ -32,6 +32,8 @@ final class ClusterQueueWebhook {
   private static final FieldPath POLICY = FieldPath.of("spec", "concurrentAdmissionPolicy");
   private static final ResourceGroupValidation QUOTAS =
       new ResourceGroupValidation("cohortName", true);
+  private static final Set<String> MODES =
+      Set.of("NoAdmissionFairSharing", "UsageBasedAdmissionFairSharing");
   private static final int MAX_CONCURRENT_FLAVORS = 32;
   private static final int MOST_SHOWN = 64;
 
@@ -65,6 +67,7 @@ final class ClusterQueueWebhook {
     LabelValidation.selector(
         SPEC.child("namespaceSelector"), JsonFields.at(spec, "namespaceSelector"), errors);
     checksOnFlavors(spec, oldSpec, errors);
+    admissionMode(spec, oldSpec, errors);
     QueueAnnotationValidation.validate(
         request, annotations -> QueueAnnotations.ofClusterQueue(annotations).faults(), errors);
     backfill(request, spec, errors);
@@ -133,6 +136,17 @@ final class ClusterQueueWebhook {
           errors.notSupported(CHECKS.index(i).child("onFlavors").index(j), name, flavors);
         }
       }
+    }
+  }
+
+  /** The schema of v1beta1 takes any text. */
+  private static void admissionMode(JsonNode spec, JsonNode oldSpec, FieldErrors errors) {
+    JsonNode mode = JsonFields.at(spec, "admissionScope", "admissionMode");
+    if (mode.isTextual()
+        && !MODES.contains(mode.textValue())
+        && !mode.equals(JsonFields.at(oldSpec, "admissionScope", "admissionMode"))) {
+      errors.notSupported(
+          SPEC.child("admissionScope").child("admissionMode"), mode.textValue(), MODES);
     }
   }
 

@@ -127,6 +127,8 @@ class QueueRulesTest {
           /spec/namespaceSelector | {matchLabels: {a: "b c"}} | spec.namespaceSelector.matchLabels[a]: Invalid value: "b c": a valid label
           /spec/fairSharing | {weight: "-1"} | spec.fairSharing.weight: Invalid value: "-1": must be greater than or equal to 0
           /spec/fairSharing | {weight: 1n} | spec.fairSharing.weight: Invalid value: "1n": must be 0 or greater than 1n
+          /spec/admissionScope | {admissionMode: Usage} | spec.admissionScope.admissionMode: Unsupported value: "Usage": supported values: "NoAdmissionFairSharing", "UsageBasedAdmissionFairSharing"
+          /spec/admissionScope | {admissionMode: ""} | spec.admissionScope.admissionMode: Unsupported value: ""
           /spec/admissionChecksStrategy | {admissionChecks: [{name: a, onFlavors: [spot, other]}]} | spec.admissionChecksStrategy.admissionChecks[0].onFlavors[1]: Unsupported value: "other": supported values: "a100", "ondemand", "spot"
           """)
   void clusterQueueRefused(String pointer, String value, String message) {
@@ -151,10 +153,21 @@ class QueueRulesTest {
           /spec/resourceGroups/0/flavors/0/resources/0/nominalQuota | "1e3"
           /spec/resourceGroups/0/flavors/0/resources/0/lendingLimit | "10.000"
           /spec/resourceGroups | []
+          /spec/admissionScope | {admissionMode: NoAdmissionFairSharing}
           /spec/admissionChecksStrategy | {admissionChecks: [{name: a, onFlavors: [spot]}]}
           """)
   void clusterQueueAllowed(String pointer, String value) {
     assertThat(messages(queues::validate, create(edited(QUEUE, set(pointer, value))))).isEmpty();
+  }
+
+  @Test
+  void anAdmissionModeThatWasUnknownBeforeIsTolerated() {
+    JsonNode before = edited(QUEUE, set("/spec/admissionScope", "{admissionMode: Usage}"));
+    JsonNode labelled = edited(before, set("/metadata/labels", "{a: b}"));
+    JsonNode other = edited(QUEUE, set("/spec/admissionScope", "{admissionMode: Other}"));
+
+    assertThat(messages(queues::validate, update(before, labelled))).isEmpty();
+    assertThat(messages(queues::validate, update(before, other))).hasSize(1);
   }
 
   @Test
