@@ -7,6 +7,8 @@ import dev.sluice.lab.controlplane.NodeGroup;
 import dev.sluice.testing.OperatorTest;
 import dev.sluice.testing.TestCluster;
 import java.util.List;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
@@ -32,25 +34,39 @@ class AdmissionChecksIT {
     budget = own.name("budget");
     capacity = own.name("capacity");
     api.givenQueues(2);
-    for (String check : List.of(budget, capacity)) {
-      own.applyText(
-          """
-          apiVersion: kueue.x-k8s.io/v1beta2
-          kind: AdmissionCheck
-          metadata: {name: "%s"}
-          spec: {controllerName: example.test/checks}
-          """
-              .formatted(check));
-    }
-    activate(budget, "True");
-    activate(capacity, "True");
-    api.patch(
-        "ClusterQueue",
-        own.name("cq"),
-        ("{'spec': {'admissionChecksStrategy': {'admissionChecks': [{'name': '%s'},"
-                + " {'name': '%s', 'onFlavors': ['%s']}]}}}")
+    givenCheck(budget);
+    givenCheck(capacity);
+    require(
+        "{'name': '%s'}, {'name': '%s', 'onFlavors': ['%s']}"
             .formatted(budget, capacity, own.name("flavor")));
     api.awaitCondition("ClusterQueue", own.name("cq"), "Active", "True Ready");
+  }
+
+  private void givenCheck(String check) {
+    cluster.applyText(
+        """
+        apiVersion: kueue.x-k8s.io/v1beta2
+        kind: AdmissionCheck
+        metadata: {name: "%s"}
+        spec: {controllerName: example.test/checks}
+        """
+            .formatted(check));
+    activate(check, "True");
+  }
+
+  private void require(String rules) {
+    api.patch(
+        "ClusterQueue",
+        cluster.name("cq"),
+        "{'spec': {'admissionChecksStrategy': {'admissionChecks': [%s]}}}".formatted(rules));
+  }
+
+  private void select(String annotation) {
+    api.patch(
+        "ClusterQueue",
+        cluster.name("cq"),
+        "{'metadata': {'annotations': {'sluice.dev/admission-check-selectors': %s}}}"
+            .formatted(annotation));
   }
 
   private void activate(String check, String status) {
@@ -146,6 +162,33 @@ class AdmissionChecksIT {
     assertThat(
             api.get("Workload", workload).at("/status/schedulingStats/evictions/0/underlyingCause"))
         .hasToString("\"AdmissionCheck\"");
+  }
+
+  /** One that the status has no room for is asked by nobody. */
+  @Test
+  void aWorkloadThatNeedsMoreChecksThanThereIsRoomForWaitsAndSaysSo() {
+    String workload = reserved("sample");
+    List<String> nine =
+        IntStream.range(0, 9).mapToObj(each -> cluster.name("check-" + each)).toList();
+    nine.forEach(this::givenCheck);
+    select("'{\\\"%s\\\": {}}'".formatted(nine.getFirst()));
+
+    require(nine.stream().map("{'name': '%s'}"::formatted).collect(Collectors.joining(", ")));
+
+    api.awaitCondition("Workload", workload, "QuotaReserved", "False Misconfigured");
+    api.awaitMessage(workload, "QuotaReserved", "It needs 9 admission checks");
+    assertThat(api.condition("ClusterQueue", cluster.name("cq"), "Active")).isEqualTo("True Ready");
+
+    select("null");
+
+    api.awaitCondition("ClusterQueue", cluster.name("cq"), "Active", "False Unknown");
+
+    require("{'name': '%s'}".formatted(budget));
+
+    api.awaitCondition("Workload", workload, "QuotaReserved", "True QuotaReserved");
+    api.awaitCheck(workload, budget, "Pending");
+    api.answerCheck(workload, budget, "'state': 'Ready', 'message': ''");
+    api.awaitRunning("sample", 1);
   }
 
   @Test
