@@ -80,7 +80,7 @@ public final class WorkloadStatuses {
       boolean requeued,
       boolean readiness,
       Instant now) {
-    StatusPatch patch = dropped(workload, evicted, requeued, now);
+    StatusPatch patch = Evictions.released(workload, evicted, requeued, now);
     return (readiness ? PodsReady.initial(patch) : patch).build();
   }
 
@@ -96,21 +96,13 @@ public final class WorkloadStatuses {
       CachedWorkload workload, boolean requeues, Instant now) {
     Condition evicted = workload.status().condition("Evicted").orElseThrow();
     boolean requeued = requeues && REQUEUED_AT_ONCE.contains(evicted.reason());
-    return dropped(workload, evicted, requeued, now)
+    return Evictions.released(workload, evicted, requeued, now)
         .condition(
             "Finished",
             true,
             KueueConstants.OWNER_NOT_FOUND,
             "The owner of the workload was deleted to evict it")
         .build();
-  }
-
-  private static StatusPatch dropped(
-      CachedWorkload workload, Condition evicted, boolean requeued, Instant now) {
-    String reason = workload.spec().active() ? "PendingEvaluation" : "Deactivated";
-    return StatusPatch.of(workload, now)
-        .dropReservation(reason, evicted.message())
-        .condition("Requeued", requeued, evicted.reason(), evicted.message());
   }
 
   /**

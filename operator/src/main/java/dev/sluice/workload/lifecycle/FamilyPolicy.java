@@ -382,16 +382,9 @@ final class FamilyPolicy {
 
   private Write dropped(CachedWorkload workload) {
     Condition evicted = workload.status().condition("Evicted").orElseThrow();
-    String reason = workload.spec().active() ? "PendingEvaluation" : Evictions.DEACTIVATED;
-    StatusPatch patch =
-        StatusPatch.of(workload, now)
-            .dropReservation(reason, evicted.message())
-            .condition(
-                "Requeued",
-                !KEPT_OUT.contains(evicted.reason())
-                    && !evicted.reason().startsWith(Evictions.DEACTIVATED),
-                evicted.reason(),
-                evicted.message());
+    boolean requeued =
+        !KEPT_OUT.contains(evicted.reason()) && !evicted.reason().startsWith(Evictions.DEACTIVATED);
+    StatusPatch patch = Evictions.released(workload, evicted, requeued, now);
     return new Write.Status(workload, patch.build(), Optional.empty());
   }
 

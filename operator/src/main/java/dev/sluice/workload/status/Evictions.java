@@ -11,8 +11,8 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * The first phase of an eviction (docs/workload-semantics.md#eviction): the decision is written to
- * the status; the quota stays reserved until the job has stopped.
+ * The phases of an eviction (docs/workload-semantics.md#eviction): the decision is written to the
+ * status; the quota stays reserved until the job has stopped.
  */
 public final class Evictions {
 
@@ -55,6 +55,24 @@ public final class Evictions {
   }
 
   /**
+   * The second phase: the job has stopped, and the quota goes back.
+   *
+   * @param evictedCondition the condition Evicted
+   * @param requeued whether the Workload is queued again at once: since now, even if it was before
+   *     its last admission
+   */
+  public static StatusPatch released(
+      CachedWorkload workload, Condition evictedCondition, boolean requeued, Instant now) {
+    String message = evictedCondition.message();
+    StatusPatch patch =
+        StatusPatch.of(workload, now)
+            .dropReservation(workload.spec().active() ? "PendingEvaluation" : DEACTIVATED, message);
+    return requeued
+        ? patch.renewed("Requeued", evictedCondition.reason(), message)
+        : patch.condition("Requeued", false, evictedCondition.reason(), message);
+  }
+
+  /**
    * Adds the end of a reservation to a status patch: gates are closed, admission checks start
    * again, assigned clusters and nodes are removed. The worker cluster is remembered.
    */
@@ -64,8 +82,8 @@ public final class Evictions {
         .ifPresent(gates -> status.set("preemptionGates", PreemptionGates.json(gates)));
     String cluster = workload.status().remotePlacement().cluster();
     if (!cluster.isEmpty()) {
-      // made anew: its time is that of the last time
-      patch.without(FROM_CLUSTER).condition(FROM_CLUSTER, true, "SentBack", cluster);
+      // its time is that of the last time
+      patch.renewed(FROM_CLUSTER, "SentBack", cluster);
     }
     status.putNull("clusterName").putNull("nominatedClusterNames").putNull("unhealthyNodes");
     resetChecks(status, workload, now);

@@ -87,6 +87,11 @@ public final class StatusPatch {
     status.put("accumulatedPastExecutionTimeSeconds", (int) Math.min(Integer.MAX_VALUE, seconds));
   }
 
+  /** Sets a condition to True as of now, even if it is True since an earlier time. */
+  public StatusPatch renewed(String type, String reason, String message) {
+    return without(type).condition(type, true, reason, message);
+  }
+
   /** Sets a condition to False with {@code reason}, its old message kept, if it is True now. */
   public StatusPatch reset(String type, String reason) {
     Condition old = conditions.get(type);

@@ -825,6 +825,24 @@ class JobPolicyTest {
       assertThat(status.path("accumulatedPastExecutionTimeSeconds").asInt()).isEqualTo(7199);
     }
 
+    /**
+     * The contract's page of metrics: waits are measured from the requeuing, not from an earlier
+     * one.
+     */
+    @Test
+    void whoIsPreemptedAgainIsQueuedSinceThisTime() {
+      given(
+          workloadOf(job())
+              .admitted("spot")
+              .condition("Requeued", "True", "Preempted", "for a better one")
+              .evicted("Preempted", "for a better one"));
+      ObjectNode status = only(PatchStatus.class, decide(job())).status();
+      assertThat(status.path("conditions"))
+          .filteredOn(condition -> condition.path("type").asText().equals("Requeued"))
+          .extracting(condition -> condition.path("lastTransitionTime").asText())
+          .containsExactly(GivenCluster.NOW.toString());
+    }
+
     @ParameterizedTest
     @ValueSource(
         strings = {
