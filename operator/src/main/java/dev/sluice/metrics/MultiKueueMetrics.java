@@ -1,6 +1,8 @@
 package dev.sluice.metrics;
 
 import dev.sluice.kube.leader.ReplicaRole;
+import dev.sluice.workload.record.CachedWorkload;
+import dev.sluice.workload.record.WorkloadListener;
 import io.prometheus.metrics.core.metrics.Counter;
 import io.prometheus.metrics.core.metrics.Histogram;
 import io.prometheus.metrics.model.registry.MultiCollector;
@@ -10,9 +12,10 @@ import java.util.List;
 import java.util.Map;
 import java.util.function.Predicate;
 import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 
 /** Metrics of MultiKueue. Thread-safe. */
-public final class MultiKueueMetrics {
+public final class MultiKueueMetrics implements WorkloadListener {
 
   private static final GaugeSet.Family CONNECTED =
       GaugeSet.Family.of(
@@ -164,9 +167,21 @@ public final class MultiKueueMetrics {
     requeued.labelValues(MetricFamilies.values(role.get(), clusterQueue, cluster)).inc();
   }
 
-  /** A Workload of this ClusterQueue that ran in this worker cluster was evicted. */
-  public void evicted(String clusterQueue, String cluster, String reason) {
-    evicted.labelValues(MetricFamilies.values(role.get(), clusterQueue, cluster, reason)).inc();
+  /** A Workload changed: evictions of those that ran in a worker cluster are counted. */
+  @Override
+  public void changed(@Nullable CachedWorkload before, @Nullable CachedWorkload after) {
+    if (before == null || after == null || !role.get().decides()) {
+      return;
+    }
+    String cluster = before.status().remotePlacement().cluster();
+    if (!cluster.isEmpty() && WorkloadTransitions.turnedEvicted(before, after)) {
+      String queue =
+          before.status().admission().map(CachedWorkload.Admission::clusterQueue).orElse("");
+      evicted
+          .labelValues(
+              MetricFamilies.values(role.get(), queue, cluster, WorkloadTransitions.reason(after)))
+          .inc();
+    }
   }
 
   /** This worker cluster was cut off, because it sent more than is read from one. */

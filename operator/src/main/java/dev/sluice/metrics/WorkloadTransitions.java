@@ -103,7 +103,7 @@ public final class WorkloadTransitions implements WorkloadListener {
   }
 
   private void evicted(CachedWorkload before, CachedWorkload after, QueueRef queue, Instant now) {
-    if (turnedTrue(before, after, "Evicted") && before.status().admission().isPresent()) {
+    if (turnedEvicted(before, after) && before.status().admission().isPresent()) {
       Optional<EvictionCount> counted = counted(before, after);
       String cause = cause(counted, after);
       metrics.evicted(
@@ -130,6 +130,11 @@ public final class WorkloadTransitions implements WorkloadListener {
     String priorityClass =
         after.spec().priorityClass().map(CachedWorkload.PriorityClassRef::name).orElse("");
     return new QueueRef(cluster, local, priorityClass, metrics.labelsOf(after));
+  }
+
+  /** Whether the Workload was evicted between these states. */
+  static boolean turnedEvicted(CachedWorkload before, CachedWorkload after) {
+    return turnedTrue(before, after, "Evicted");
   }
 
   private static boolean turnedTrue(CachedWorkload before, CachedWorkload after, String type) {
@@ -171,7 +176,8 @@ public final class WorkloadTransitions implements WorkloadListener {
         .findFirst();
   }
 
-  private static String reason(CachedWorkload evicted) {
+  /** Why a Workload was evicted, without the cause behind the reason. */
+  static String reason(CachedWorkload evicted) {
     return baseReason(reasonOf(evicted, "Evicted"));
   }
 

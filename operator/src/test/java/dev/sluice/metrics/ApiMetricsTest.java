@@ -2,6 +2,7 @@ package dev.sluice.metrics;
 
 import static dev.sluice.metrics.Workloads.CREATED;
 import static dev.sluice.metrics.Workloads.admittedBy;
+import static dev.sluice.metrics.Workloads.inCluster;
 import static dev.sluice.metrics.Workloads.is;
 import static dev.sluice.metrics.Workloads.pending;
 import static org.assertj.core.api.Assertions.assertThat;
@@ -260,7 +261,9 @@ class ApiMetricsTest {
             Map::of,
             () -> Map.of("cq", List.of("worker")));
     remote.dispatched("cq", "worker");
-    remote.evicted("cq", "worker", "Preempted");
+    remote.changed(
+        inCluster("worker", admittedBy("cq")),
+        admittedBy("cq", is("Evicted", "Preempted", CREATED)));
     remote.admitted("cq", "worker", Duration.ZERO);
     new PodGateMetrics(scrape.registry(), views, () -> ReplicaRole.LEADER, () -> CREATED, labels)
         .removed(admittedBy("cq", is("Admitted", "Admitted", CREATED)), "gate");

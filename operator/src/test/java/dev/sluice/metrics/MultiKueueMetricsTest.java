@@ -1,9 +1,14 @@
 package dev.sluice.metrics;
 
+import static dev.sluice.metrics.Workloads.CREATED;
+import static dev.sluice.metrics.Workloads.admittedBy;
+import static dev.sluice.metrics.Workloads.inCluster;
+import static dev.sluice.metrics.Workloads.is;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.sluice.kube.leader.ReplicaRole;
 import dev.sluice.metrics.MetricsScrape.Exposition;
+import dev.sluice.workload.record.CachedWorkload;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
@@ -97,7 +102,9 @@ class MultiKueueMetricsTest {
   /** The metrics of API 0.20 (docs/metrics.md#worker-clusters) (changes of 0.20, section 7). */
   @Test
   void evictionsAreCountedByReasonAndTheStatusOfAQueuesClustersIsTold() {
-    metrics.evicted("cq", "onsite", "Preempted");
+    metrics.changed(
+        inCluster("onsite", admittedBy("cq")),
+        admittedBy("cq", is("Evicted", "Preempted", CREATED)));
     String status =
         "multikueue_cluster_status{active=\"%s\",cluster=\"%s\",cluster_queue=\"cq\","
             + "replica_role=\"leader\"} %s";
@@ -110,6 +117,35 @@ class MultiKueueMetricsTest {
             status.formatted("Unknown", "new", "1.0"));
     metrics.clusterQueueRemoved("cq");
     assertThat(lines()).noneMatch(line -> line.startsWith("multikueue_workloads_evicted_total{"));
+  }
+
+  /** The contract's page of metrics: the reason of evictions is the base reason. */
+  @Test
+  void theReasonOfAnEvictionLeavesOutItsCause() {
+    CachedWorkload evicted =
+        admittedBy("cq", is("Evicted", "DeactivatedDueToRequeuingLimitExceeded", CREATED));
+    metrics.changed(inCluster("onsite", admittedBy("cq")), evicted);
+
+    assertThat(lines())
+        .contains(
+            "multikueue_workloads_evicted_total{cluster=\"onsite\",cluster_queue=\"cq\",reason=\"Deactivated\",replica_role=\"leader\"}"
+                + " 1.0");
+  }
+
+  /** What happened between two states that are seen, as after a new list, is one more eviction. */
+  @Test
+  void anEvictionThatFollowsAnUnseenReservationIsCounted() {
+    CachedWorkload before =
+        inCluster("onsite", admittedBy("cq", is("Evicted", "Preempted", CREATED)));
+    CachedWorkload after =
+        inCluster("onsite", admittedBy("cq", is("Evicted", "Preempted", CREATED.plusSeconds(9))));
+    metrics.changed(before, before);
+    metrics.changed(before, after);
+
+    assertThat(lines())
+        .contains(
+            "multikueue_workloads_evicted_total{cluster=\"onsite\",cluster_queue=\"cq\",reason=\"Preempted\",replica_role=\"leader\"}"
+                + " 1.0");
   }
 
   @Test

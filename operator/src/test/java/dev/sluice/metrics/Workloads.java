@@ -9,6 +9,7 @@ import dev.sluice.workload.record.CachedWorkload.EvictionCount;
 import dev.sluice.workload.record.CachedWorkload.History;
 import dev.sluice.workload.record.CachedWorkload.Owner;
 import dev.sluice.workload.record.CachedWorkload.PriorityClassRef;
+import dev.sluice.workload.record.CachedWorkload.RemotePlacement;
 import dev.sluice.workload.record.CachedWorkload.Spec;
 import dev.sluice.workload.record.CachedWorkload.Status;
 import java.time.Instant;
@@ -54,6 +55,22 @@ public final class Workloads {
             Optional.empty(),
             new History(0, List.of(evictions)),
             false));
+  }
+
+  /** The same in a worker cluster. */
+  static CachedWorkload inCluster(String cluster, CachedWorkload workload) {
+    Status status = workload.status();
+    return workload.with(
+        new Status(
+            status.conditions(),
+            status.admission(),
+            status.admissionChecks(),
+            status.reclaimablePods(),
+            status.requeueState(),
+            status.history(),
+            status.requestsWritten(),
+            new RemotePlacement(cluster, List.of()),
+            status.gates()));
   }
 
   /** A Workload that has variants. */

@@ -54,7 +54,6 @@ import java.util.UUID;
 import java.util.function.BiConsumer;
 import java.util.function.Predicate;
 import java.util.stream.Collectors;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Dispatch to worker clusters, where the gate {@code MultiKueue} is on; and fencing, the worker's
@@ -117,14 +116,7 @@ public final class MultiKueueModule implements OperatorModule {
             measuredControllers.connections()::connected,
             () -> clustersByQueue(measuredControllers.clusterSelector()));
     events.measure(metrics);
-    workloads
-        .reflector()
-        .listen(
-            (before, after) -> {
-              if (context.role().decides()) {
-                evicted(before, after, metrics);
-              }
-            });
+    workloads.reflector().listen(metrics);
     RemovedQueueObserver.connect(informers.caches(), context.metrics(), metrics);
   }
 
@@ -174,21 +166,6 @@ public final class MultiKueueModule implements OperatorModule {
         configuration.dispatcherName(),
         context.isEnabled(FeatureGate.MULTI_KUEUE_INCREMENTAL_DISPATCHER_RESPECT_CONFIG_ORDER),
         names.stream().filter(active::contains).toList());
-  }
-
-  /** Counts the eviction of a Workload that ran in a worker cluster. */
-  private static void evicted(
-      @Nullable CachedWorkload before, @Nullable CachedWorkload after, MultiKueueMetrics metrics) {
-    if (before == null || after == null || before.evicted() || !after.evicted()) {
-      return;
-    }
-    String cluster = before.status().remotePlacement().cluster();
-    if (!cluster.isEmpty()) {
-      metrics.evicted(
-          before.status().admission().map(CachedWorkload.Admission::clusterQueue).orElse(""),
-          cluster,
-          after.status().condition("Evicted").map(CachedWorkload.Condition::reason).orElse(""));
-    }
   }
 
   private boolean automatesQuota() {
