@@ -4,6 +4,7 @@ import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.javaoperatorsdk.operator.api.monitoring.Metrics;
 import io.javaoperatorsdk.operator.api.reconciler.Constants;
 import io.javaoperatorsdk.operator.api.reconciler.RetryInfo;
+import io.javaoperatorsdk.operator.processing.event.ResourceID;
 import io.prometheus.metrics.core.metrics.Counter;
 import io.prometheus.metrics.core.metrics.Gauge;
 import io.prometheus.metrics.core.metrics.Histogram;
@@ -96,6 +97,15 @@ public final class ReconcilerMetrics implements Metrics {
     }
   }
 
+  /** An object is gone, whether it has been reconciled since it was submitted or not. */
+  @Override
+  public void cleanupDoneFor(ResourceID id, Map<String, Object> metadata) {
+    Key key = key(metadata, id.getNamespace().orElse(null), id.getName());
+    if (waiting.remove(key) != null) {
+      depth.labelValues(key.controller()).dec();
+    }
+  }
+
   @Override
   public <T> T timeControllerExecution(ControllerExecution<T> execution) throws Exception {
     String controller = execution.controllerName();
@@ -121,10 +131,12 @@ public final class ReconcilerMetrics implements Metrics {
   }
 
   private static Key key(HasMetadata resource, Map<String, Object> metadata) {
+    return key(metadata, resource.getMetadata().getNamespace(), resource.getMetadata().getName());
+  }
+
+  private static Key key(Map<String, Object> metadata, @Nullable String namespace, String name) {
     return new Key(
-        String.valueOf(metadata.getOrDefault(Constants.CONTROLLER_NAME, "")),
-        resource.getMetadata().getNamespace(),
-        resource.getMetadata().getName());
+        String.valueOf(metadata.getOrDefault(Constants.CONTROLLER_NAME, "")), namespace, name);
   }
 
   private static Counter counter(

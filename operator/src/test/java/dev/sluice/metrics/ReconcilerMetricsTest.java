@@ -92,6 +92,26 @@ class ReconcilerMetricsTest {
             "workqueue_queue_duration_seconds_sum{name=\"queues\"} 2.0");
   }
 
+  /** The framework begins no reconciliation of an object that it has no more. */
+  @Test
+  void anObjectThatGoesBeforeItsTurnWaitsNoMore() {
+    metrics.reconcileCustomResource(OBJECT, null, METADATA);
+    metrics.cleanupDoneFor(ResourceID.fromResource(OBJECT), METADATA);
+    metrics.cleanupDoneFor(ResourceID.fromResource(OBJECT), METADATA);
+
+    assertThat(text()).contains("workqueue_depth{name=\"queues\"} 0.0");
+
+    nanos.addAndGet(7_000_000_000L);
+    metrics.reconcileCustomResource(OBJECT, null, METADATA);
+    nanos.addAndGet(1_000_000_000L);
+    metrics.reconciliationExecutionStarted(OBJECT, METADATA);
+
+    assertThat(text())
+        .contains(
+            "workqueue_depth{name=\"queues\"} 0.0",
+            "workqueue_queue_duration_seconds_sum{name=\"queues\"} 1.0");
+  }
+
   @Test
   void reconciliationsAreCountedByResult() throws Exception {
     assertThat(
