@@ -109,7 +109,7 @@ final class ViewPublisher implements SchedulerViews {
     return new ClusterQueueView(
         name,
         spec.cohort(),
-        spec.cohort().isEmpty() ? "" : cache.node().root().name(),
+        root(specRegistry, spec.cohort(), cache.node()),
         queue.problems,
         active ? pending.active() : 0,
         active ? pending.inadmissible() : pending.active() + pending.inadmissible(),
@@ -117,6 +117,11 @@ final class ViewPublisher implements SchedulerViews {
         queue.admittedCount,
         engine.share(cache.node()),
         usage(specRegistry, cache, null, queue.admitted));
+  }
+
+  /** The cohort above all others of a node in this cohort; empty without cohort, or in a circle. */
+  private static String root(SpecRegistry specRegistry, String cohort, QuotaNode node) {
+    return cohort.isEmpty() || specRegistry.hierarchy.inCycle(cohort) ? "" : node.root().name();
   }
 
   private static List<FlavorUsage> usage(
@@ -222,7 +227,7 @@ final class ViewPublisher implements SchedulerViews {
     return new CohortView(
         name,
         spec == null ? "" : spec.parent(),
-        specRegistry.hierarchy.inCycle(name) ? "" : node.root().name(),
+        root(specRegistry, name, node),
         engine.share(node),
         usage);
   }

@@ -93,10 +93,16 @@ class ViewPublisherTest {
             new InactiveReason(
                 "CohortCycleDetected",
                 "Can't admit new workloads: the parents of cohort x form a cycle: y → z → y"));
+    assertThat(root(schedulerFixture)).as("a circle has no root").isEmpty();
 
     schedulerFixture.cohort("z", "");
     assertThat(schedulerFixture.admitted()).isEmpty();
     assertThat(published(schedulerFixture).clusterQueue("q").orElseThrow().problems()).isEmpty();
+    assertThat(root(schedulerFixture)).isEqualTo("z");
+  }
+
+  private static String root(SchedulerFixture schedulerFixture) {
+    return published(schedulerFixture).clusterQueue("q").orElseThrow().rootCohort();
   }
 
   /** Changes of 0.20, section 2: its ClusterQueue can be deleted when nobody holds its quota. */
