@@ -76,7 +76,7 @@ public final class WorkloadTransitions implements WorkloadListener {
 
   private void progressed(
       CachedWorkload before, CachedWorkload after, QueueRef queue, Instant now) {
-    Instant queued = queuedAt(before);
+    Instant queued = before.queuedSince();
     if (turnedTrue(before, after, "QuotaReserved")) {
       metrics.quotaReserved(queue, Duration.between(queued, now));
     }
@@ -144,13 +144,6 @@ public final class WorkloadTransitions implements WorkloadListener {
 
   private static Optional<Instant> moment(CachedWorkload workload, String type) {
     return workload.status().condition(type).map(Condition::lastTransitionTime);
-  }
-
-  /** When the Workload was created or last requeued. */
-  private static Instant queuedAt(CachedWorkload workload) {
-    return workload.status().isTrue("Requeued")
-        ? moment(workload, "Requeued").orElse(workload.createdAt())
-        : workload.createdAt();
   }
 
   private static Duration since(CachedWorkload workload, String type, Instant now) {

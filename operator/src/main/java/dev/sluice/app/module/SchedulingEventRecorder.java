@@ -43,7 +43,7 @@ final class SchedulingEventRecorder implements AdmissionObserver, LifecycleEvent
 
   @Override
   public void reserved(Decision.Admit decision, CachedWorkload before, boolean admitted) {
-    Duration waited = Duration.between(decision.queuedAt(), clock.instant());
+    Duration waited = Duration.between(before.queuedSince(), clock.instant());
     LOG.info(
         "workload={} reserved=true admitted={} clusterQueue={} waited={}s",
         decision.id(),
@@ -76,7 +76,8 @@ final class SchedulingEventRecorder implements AdmissionObserver, LifecycleEvent
               event.id(),
               Type.NORMAL,
               "Backfilled",
-              "Starts before workloads that come before it: none of their planned starts gets later");
+              "Starts before workloads that come before it: none of their planned starts gets"
+                  + " later");
       case MOVED ->
           record(
               event.id(), Type.NORMAL, "PlannedStartMoved", "Planned start moved back: " + cause);

@@ -13,7 +13,7 @@ import java.util.function.Function;
  *
  * @param starts what its ClusterQueue says about starts
  * @param preemption the rules of preemption of its WorkloadPriorityClass; empty while no object at
- *     all has such a rule, so that nobody has to know what happened to the Workload
+ *     all has such a rule, so that nobody has to know how often the Workload was preempted
  * @param replaced the Workload that a slice of an elastic job names as the one that it replaces;
  *     empty if there is none
  * @param run how long it runs at the most; empty if nothing says so, or no budget asks

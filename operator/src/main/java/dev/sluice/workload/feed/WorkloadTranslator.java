@@ -339,9 +339,6 @@ public final class WorkloadTranslator {
   }
 
   private PreemptionHistory waited(CachedWorkload workload) {
-    if (rules.preemption().apply(workload).isEmpty()) {
-      return PreemptionHistory.NONE;
-    }
     Instant queuedAt = queuedAt(workload);
     Instant since =
         workload
@@ -350,7 +347,9 @@ public final class WorkloadTranslator {
             .map(Condition::lastTransitionTime)
             .filter(queuedAt::isBefore)
             .orElse(queuedAt);
-    return history(queuedAt, since, preemptedAt(slices(workload)), Optional.empty());
+    List<Instant> preemptedAt =
+        rules.preemption().apply(workload).isEmpty() ? List.of() : preemptedAt(slices(workload));
+    return history(queuedAt, since, preemptedAt, Optional.empty());
   }
 
   private PreemptionProtection protection(CachedWorkload workload) {

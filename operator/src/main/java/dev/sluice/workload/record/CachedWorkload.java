@@ -432,6 +432,11 @@ public record CachedWorkload(
     return status.isTrue("Admitted");
   }
 
+  /** When the Workload was created or last requeued, from which its waits are measured. */
+  public Instant queuedSince() {
+    return status.trueCondition("Requeued").map(Condition::lastTransitionTime).orElse(createdAt);
+  }
+
   /**
    * How long it ran in all of its admissions.
    *

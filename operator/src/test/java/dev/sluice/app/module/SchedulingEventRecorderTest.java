@@ -57,16 +57,45 @@ class SchedulingEventRecorderTest {
   }
 
   private static CachedWorkload running(String name) throws IOException {
+    return workload(
+        name, "\"admission\": {\"clusterQueue\": \"research\", \"podSetAssignments\": []}");
+  }
+
+  private static CachedWorkload workload(String name, String status) throws IOException {
     return new WorkloadParser()
         .parse(
             """
             {"apiVersion": "kueue.x-k8s.io/v1beta2", "kind": "Workload",
              "metadata": {"name": "%s", "namespace": "team", "uid": "%s", "resourceVersion": "7"},
              "spec": {"queueName": "q", "podSets": []},
-             "status": {"admission": {"clusterQueue": "research", "podSetAssignments": []}}}
+             "status": {%s}}
             """
-                .formatted(name, name)
+                .formatted(name, name, status)
                 .getBytes(StandardCharsets.UTF_8));
+  }
+
+  /** The same time as metrics of the wait (the contract's page of metrics: creation or requeue). */
+  @Test
+  void theWaitForQuotaBeginsWhenTheWorkloadWasRequeued() throws IOException {
+    CachedWorkload preempted =
+        workload(
+            "a",
+            """
+            "conditions": [{"type": "Requeued", "status": "True", "reason": "Preempted",
+              "message": "", "lastTransitionTime": "2029-12-31T23:59:50Z"}]
+            """);
+    Instant created = Instant.parse("2029-12-01T00:00:00Z");
+    Decision.Admit decision =
+        new Decision.Admit(preempted.id(), 5, "research", List.of(), NOW, created, List.of());
+    try (EventRecorder events =
+        new EventRecorder(
+            new Sink(), () -> NOW, "pod-1", EventRecorder.Budget.DEFAULT, new Uncounted())) {
+      new SchedulingEventRecorder(events, () -> NOW, (queue, reason) -> {})
+          .reserved(decision, preempted, false);
+      await().untilAsserted(() -> assertThat(of("a")).hasSize(1));
+    }
+    assertThat(of("a").getFirst().getNote())
+        .isEqualTo("Quota reserved in ClusterQueue research, wait time since queued was 10s");
   }
 
   @Test

@@ -561,7 +561,12 @@ class WorkloadTranslatorTest {
                 Optional.of(Instant.parse("2026-03-01T11:00:00Z")),
                 List.of(
                     Instant.parse("2026-03-01T09:00:00Z"), Instant.parse("2026-03-01T11:00:00Z"))));
-    assertThat(history(conditions, Optional.empty())).isSameAs(PreemptionHistory.NONE);
+    assertThat(history(conditions, Optional.empty()))
+        .as("since when it waits is told of all")
+        .isEqualTo(
+            new PreemptionHistory(Optional.of(Instant.parse("2026-03-01T11:00:00Z")), List.of()));
+    assertThat(history(PREEMPTED.formatted("2026-03-01T09:00:00Z"), Optional.empty()))
+        .isSameAs(PreemptionHistory.NONE);
   }
 
   @Test

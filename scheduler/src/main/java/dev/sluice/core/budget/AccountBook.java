@@ -337,7 +337,7 @@ final class AccountBook {
   /**
    * Ends the charge of a Workload that no longer holds quota, and did so when the account was read.
    *
-   * @param evicted since when it waits, by its place in the queue; empty if it doesn't wait
+   * @param evicted since when it waits; empty if it doesn't
    */
   void endFound(String uid, Optional<Instant> evicted, Instant now) {
     OpenCharge charge = open.get(uid);

@@ -6,6 +6,7 @@ import dev.sluice.core.model.BudgetSpec;
 import dev.sluice.core.model.CohortSpec;
 import dev.sluice.core.model.Explanation;
 import dev.sluice.core.model.FlavorResource;
+import dev.sluice.core.model.Instants;
 import dev.sluice.core.model.LocalQueueId;
 import dev.sluice.core.model.PodSetRequest;
 import dev.sluice.core.model.ResourceAmounts;
@@ -125,15 +126,12 @@ final class BudgetKeeper implements BudgetCheck, Budgets.ScopeLookup {
     budgets.compare(holders, uid -> evictedAt(known.get(uid)));
   }
 
-  /** When a Workload that waits was evicted last, as far as its place in the queue tells. */
+  /** When a Workload that waits was evicted last, or was queued. */
   private static Optional<Instant> evictedAt(@Nullable WorkloadEntry entry) {
     QueuedWorkload item = entry == null ? null : entry.item;
-    if (item == null) {
-      return Optional.empty();
-    }
-    Instant queuedAt = item.queuedAt();
-    return Optional.of(
-        item.history().since().filter(since -> since.isAfter(queuedAt)).orElse(queuedAt));
+    return item == null
+        ? Optional.empty()
+        : Optional.of(Instants.ofMicros(item.waitsSinceMicros()));
   }
 
   /** Records what a Workload holds from now on; null if it holds nothing. */

@@ -19,7 +19,7 @@ public sealed interface Decision permits Decision.Admit, Decision.Preempt, Place
    * @param clusterQueue the ClusterQueue whose quota is reserved
    * @param podSets the flavors and amounts of each pod set
    * @param at time of the decision
-   * @param queuedAt the time since which the Workload was queued
+   * @param queuedAt the position in the queue
    * @param considered the flavors that were tried, for the event
    */
   record Admit(

@@ -171,6 +171,14 @@ public final class EquivalenceClass extends IndexedHeap.Entry {
     return first;
   }
 
+  /**
+   * Since when the longest waiting member that is not held waits, in microseconds since the epoch;
+   * {@link Long#MAX_VALUE} if there is none. The head may have run since it was queued.
+   */
+  long waitsSinceMicros() {
+    return items.least(QueuedWorkload::queuedAtMicros, QueuedWorkload::waitsSinceMicros);
+  }
+
   boolean isEmpty() {
     return items.isEmpty();
   }

@@ -4,6 +4,7 @@ import java.util.Arrays;
 import java.util.Collections;
 import java.util.Comparator;
 import java.util.List;
+import java.util.function.ToLongFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -53,6 +54,24 @@ final class IndexedHeap<T extends IndexedHeap.Entry> {
   /** The entries, in no particular order: a view that lasts until the next change. */
   List<T> entries() {
     return Collections.unmodifiableList(Arrays.asList(entries).subList(0, size));
+  }
+
+  /**
+   * The least value of all entries; {@link Long#MAX_VALUE} when empty. Looks only at entries whose
+   * bound is below it.
+   *
+   * @param bound what no value of an entry is below; entries are in its order
+   */
+  long least(ToLongFunction<T> bound, ToLongFunction<T> value) {
+    return least(0, Long.MAX_VALUE, bound, value);
+  }
+
+  private long least(int i, long known, ToLongFunction<T> bound, ToLongFunction<T> value) {
+    if (i >= size || bound.applyAsLong(at(i)) >= known) {
+      return known;
+    }
+    long above = Math.min(known, value.applyAsLong(at(i)));
+    return least(2 * i + 2, least(2 * i + 1, above, bound, value), bound, value);
   }
 
   void add(T entry) {

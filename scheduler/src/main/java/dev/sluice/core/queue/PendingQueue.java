@@ -575,7 +575,8 @@ public final class PendingQueue {
   }
 
   /**
-   * All pending Workloads in sums. Cost: proportional to the classes and the held Workloads.
+   * All pending Workloads in sums. Cost: proportional to the classes, the held Workloads, and those
+   * that were evicted since they are queued.
    *
    * @param cache the queue; null if it can't be used
    * @param names whether requests with other names of pod sets are different ones

@@ -22,7 +22,8 @@ import org.jspecify.annotations.Nullable;
  * @param inadmissibleHashes number of different requests that wait for a change; one may have
  *     Workloads of both, and count in both numbers
  * @param requests the requests of all pending Workloads, by resource
- * @param oldest the time since which the longest waiting Workload is queued; empty if none is
+ * @param oldest the time since which the longest waiting Workload waits: since it was queued, or
+ *     since its last eviction; empty if none waits
  */
 public record PendingTotals(
     int activeHashes,
@@ -61,10 +62,10 @@ public record PendingTotals(
         inadmissible.add(each.schedulingHash(names));
       }
       add(requests, each, queue);
-      oldest = each.isEmpty() ? oldest : Math.min(oldest, each.head().queuedAtMicros());
+      oldest = Math.min(oldest, each.waitsSinceMicros());
     }
     for (QueuedWorkload each : held) {
-      oldest = Math.min(oldest, each.queuedAtMicros());
+      oldest = Math.min(oldest, each.waitsSinceMicros());
     }
     return new PendingTotals(
         active.size(),

@@ -175,6 +175,14 @@ public final class QueuedWorkload extends IndexedHeap.Entry {
     return queuedAtMicros;
   }
 
+  /**
+   * Since when the Workload waits, in microseconds since the epoch: since it is queued, or since
+   * its last eviction, which doesn't move it in its queue.
+   */
+  public long waitsSinceMicros() {
+    return Math.max(queuedAtMicros, history.since().map(Instants::micros).orElse(Long.MIN_VALUE));
+  }
+
   /** Why the Workload can't be evaluated, whatever the quota; empty if it can. */
   public Optional<String> defect() {
     return Optional.ofNullable(defect);
@@ -206,9 +214,7 @@ public final class QueuedWorkload extends IndexedHeap.Entry {
     if (delay.isEmpty()) {
       return Long.MIN_VALUE;
     }
-    long since =
-        Math.max(queuedAtMicros, history.since().map(Instants::micros).orElse(Long.MIN_VALUE));
-    return PreemptionProtection.after(since, delay.get());
+    return PreemptionProtection.after(waitsSinceMicros(), delay.get());
   }
 
   /** Whether its queue holds it. */

@@ -10,8 +10,13 @@ import dev.sluice.core.model.ClusterQueueSpec.PreemptionPolicies.WithinClusterQu
 import dev.sluice.core.model.CycleStatistics;
 import dev.sluice.core.model.CycleStatistics.Recomputation;
 import dev.sluice.core.model.CycleStatistics.Result;
+import dev.sluice.core.model.PendingWorkload;
+import dev.sluice.core.model.PreemptionHistory;
 import dev.sluice.core.model.RequestShape;
+import dev.sluice.core.model.SchedulerEvent;
+import dev.sluice.core.model.WorkloadId;
 import dev.sluice.core.queue.PendingTotals;
+import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -94,6 +99,50 @@ class CycleMetricsTest {
     assertThat(summaries().get("one"))
         .extracting(PendingTotals::activeHashes, PendingTotals::oldest)
         .containsExactly(0, Optional.empty());
+  }
+
+  /** What ran until it was preempted keeps its place, but has not waited all the time. */
+  @Test
+  void theOneThatWaitsLongestIsNotTheOneThatRanMeanwhile() {
+    world.submit("large", "borrower", 10);
+    world.admitted();
+    world.submit("fresh", "borrower", 3, 0, 70);
+    evicted("preempted", 7, 80);
+    evicted("alike", 8, 75);
+
+    assertThat(oldest()).contains(SchedulerFixture.START.plusSeconds(70));
+    assertThat(world.admitted()).isEmpty();
+    assertThat(oldest()).contains(SchedulerFixture.START.plusSeconds(70));
+    assertThat(world.engine.queries().pendingIn("borrower"))
+        .extracting(position -> position.id().name())
+        .containsExactly("preempted", "alike", "fresh");
+    world.finish("fresh");
+    assertThat(oldest()).contains(SchedulerFixture.START.plusSeconds(75));
+  }
+
+  private void evicted(String name, int created, int evicted) {
+    Instant at = SchedulerFixture.START.plusSeconds(created);
+    PendingWorkload workload =
+        new PendingWorkload(
+            new WorkloadId("uid-" + name, "ns", name),
+            1,
+            "borrower",
+            SchedulerFixture.shape(3),
+            0,
+            at,
+            at,
+            Optional.empty(),
+            false,
+            Optional.empty());
+    world.tell(
+        new SchedulerEvent.WorkloadPending(
+            workload.withHistory(
+                new PreemptionHistory(
+                    Optional.of(SchedulerFixture.START.plusSeconds(evicted)), List.of()))));
+  }
+
+  private Optional<Instant> oldest() {
+    return Objects.requireNonNull(summaries().get("borrower")).oldest();
   }
 
   /**

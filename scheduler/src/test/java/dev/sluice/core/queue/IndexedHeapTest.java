@@ -54,6 +54,29 @@ class IndexedHeapTest {
   }
 
   @Test
+  void theLeastValueIsFoundBehindEntriesOfLaterValue() {
+    Random random = new Random(8);
+    assertThat(heap.least(entry -> entry.rank, entry -> entry.rank)).isEqualTo(Long.MAX_VALUE);
+    List<Numbered> members = new ArrayList<>();
+    for (int step = 0; step < 2_000; step++) {
+      Numbered added = new Numbered(random.nextInt(50));
+      heap.add(added);
+      members.add(added);
+      int later = random.nextInt(9);
+      assertThat(heap.least(entry -> entry.rank, entry -> later(entry, later)))
+          .isEqualTo(members.stream().mapToLong(entry -> later(entry, later)).min().orElseThrow());
+      if (members.size() > 20) {
+        heap.remove(members.removeFirst());
+      }
+    }
+  }
+
+  /** The value of an entry, later than its rank for some of them. */
+  private static long later(Numbered entry, int which) {
+    return entry.rank % 9 == which ? entry.rank : entry.rank + 30L;
+  }
+
+  @Test
   void drainsInOrder() {
     for (int rank : new int[] {5, 3, 9, 3, 1, 8}) {
       heap.add(new Numbered(rank));
