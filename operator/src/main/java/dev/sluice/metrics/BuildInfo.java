@@ -1,14 +1,20 @@
 package dev.sluice.metrics;
 
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.JarURLConnection;
+import java.net.URL;
 import java.util.Locale;
-import java.util.Optional;
+import java.util.jar.Attributes;
+import java.util.jar.JarFile;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Version and platform of the operator.
  *
  * @param version version of the project
- * @param commit commit of the build; {@code unknown} if not recorded
- * @param date date of the build; {@code unknown} if not recorded
+ * @param commit commit that was built; {@code unknown} if the build didn't know it
+ * @param date time of that commit; {@code unknown} if the build didn't know it
  * @param runtime the Java runtime, such as {@code java25.0.3}
  * @param compiler the virtual machine
  * @param platform operating system and processor, such as {@code linux/amd64}
@@ -20,13 +26,16 @@ public record BuildInfo(
 
   /** Reads the jar's manifest and the system properties of the Java runtime. */
   public static BuildInfo ofThisProcess() {
-    String version =
-        Optional.ofNullable(BuildInfo.class.getPackage().getImplementationVersion())
-            .orElse(UNKNOWN);
+    return of(BuildInfo.class.getResource("BuildInfo.class"));
+  }
+
+  /** The same, by the manifest of the jar that this resource is in, if it is in one. */
+  static BuildInfo of(@Nullable URL resource) {
+    Attributes attributes = manifest(resource);
     return new BuildInfo(
-        version,
-        UNKNOWN,
-        UNKNOWN,
+        entry(attributes, "Implementation-Version"),
+        entry(attributes, "Build-Commit"),
+        entry(attributes, "Build-Date"),
         "java"
             + Runtime.version().feature()
             + "."
@@ -37,5 +46,24 @@ public record BuildInfo(
         System.getProperty("os.name", UNKNOWN).toLowerCase(Locale.ROOT)
             + "/"
             + System.getProperty("os.arch", UNKNOWN));
+  }
+
+  private static String entry(Attributes attributes, String name) {
+    String value = attributes.getValue(name);
+    return value == null ? UNKNOWN : value;
+  }
+
+  private static Attributes manifest(@Nullable URL resource) {
+    try {
+      if (resource == null || !(resource.openConnection() instanceof JarURLConnection connection)) {
+        return new Attributes();
+      }
+      connection.setUseCaches(false);
+      try (JarFile jar = connection.getJarFile()) {
+        return jar.getManifest() == null ? new Attributes() : jar.getManifest().getMainAttributes();
+      }
+    } catch (IOException e) {
+      throw new UncheckedIOException("the program's jar can't be read", e);
+    }
   }
 }
