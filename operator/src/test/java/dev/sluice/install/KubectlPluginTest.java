@@ -12,7 +12,9 @@ import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -28,6 +30,8 @@ class KubectlPluginTest {
   @SuppressWarnings("NullAway.Init") // set by the extension
   @TempDir
   Path directory;
+
+  private final Map<String, String> environment = new HashMap<>();
 
   @BeforeEach
   void playKubectl() throws Exception {
@@ -101,6 +105,7 @@ class KubectlPluginTest {
     builder.environment().merge("PATH", directory.toString(), (path, first) -> first + ":" + path);
     builder.environment().put("ANSWERS", directory.toString());
     builder.environment().put("ASKED", directory.resolve("asked").toString());
+    builder.environment().putAll(environment);
     Process process = builder.start();
     assertThat(process.waitFor(LIMIT_SECONDS, TimeUnit.SECONDS)).isTrue();
     return Files.readString(output, StandardCharsets.UTF_8) + "exit " + process.exitValue();
@@ -690,5 +695,24 @@ class KubectlPluginTest {
     assertThat(run("list", "lq", "--verbose")).contains("--verbose").endsWith("exit 2");
     assertThat(run("list", "lq", "-x")).contains("-x").endsWith("exit 2");
     assertThat(run("list", "lq", "-A=maybe")).contains("maybe").endsWith("exit 2");
+  }
+
+  /** The contract's page of the command line: the variable is the size of a page of a list. */
+  @Test
+  void listsComeInPagesOfTheSizeThatIsAskedFor() throws Exception {
+    environment.put("KUEUECTL_LIST_REQUEST_LIMIT", "7");
+    answer("queues", "");
+    answer("workloads", "");
+    answer("flavors", "");
+    run("list", "lq", "-n", "team", "-l", "tier=a");
+    run("list", "workloads", "-n", "team");
+    run("list", "rf");
+    run("list", "lq", "-n", "team", "-o", "name");
+    run("delete", "lq", "-n", "team", "--all", "-y");
+
+    assertThat(asked())
+        .filteredOn(line -> !line.contains("--raw"))
+        .hasSize(6)
+        .allSatisfy(line -> assertThat(line).contains(" --chunk-size=7 "));
   }
 }
