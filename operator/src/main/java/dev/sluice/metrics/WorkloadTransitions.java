@@ -132,9 +132,13 @@ public final class WorkloadTransitions implements WorkloadListener {
     return new QueueRef(cluster, local, priorityClass, metrics.labelsOf(after));
   }
 
-  /** Whether the Workload was evicted between these states. */
+  /**
+   * Whether the Workload was evicted between these states: for the first time since it got quota,
+   * or anew while its job stops, of which only the statistics tell.
+   */
   static boolean turnedEvicted(CachedWorkload before, CachedWorkload after) {
-    return turnedTrue(before, after, "Evicted");
+    return turnedTrue(before, after, "Evicted")
+        || (after.evicted() && counted(before, after).isPresent());
   }
 
   private static boolean turnedTrue(CachedWorkload before, CachedWorkload after, String type) {

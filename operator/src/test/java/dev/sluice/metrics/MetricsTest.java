@@ -431,6 +431,36 @@ class MetricsTest {
         .noneMatch(line -> line.contains("WaitForStart"));
   }
 
+  /** Workload lifecycle, section 4: each eviction that the statistics count is counted. */
+  @Test
+  void anEvictionThatFollowsAnotherOneIsCounted() {
+    WorkloadTransitions transitions = transitions(CREATED.plusSeconds(30));
+    var reserved = is("QuotaReserved", "QuotaReserved", CREATED);
+    var ready = is("PodsReady", "Started", CREATED.plusSeconds(5));
+    var preempted = is("Evicted", "Preempted", CREATED.plusSeconds(20));
+    var deactivated =
+        is("Evicted", "DeactivatedDueToMaximumExecutionTimeExceeded", CREATED.plusSeconds(20));
+    EvictionCount first = new EvictionCount("Preempted", "", 1);
+    EvictionCount second = new EvictionCount("Deactivated", "MaximumExecutionTimeExceeded", 1);
+    CachedWorkload running = admittedBy("cq", reserved, ready);
+    CachedWorkload stopping = evicted(admittedBy("cq", reserved, ready, preempted), first);
+    CachedWorkload late = evicted(admittedBy("cq", reserved, ready, deactivated), first, second);
+
+    transitions.changed(running, stopping);
+    transitions.changed(stopping, late);
+    transitions.changed(late, late);
+
+    String labels =
+        "{cluster_queue=\"cq\",priority_class=\"high\",reason=\"%s\",replica_role=\"leader\",underlying_cause=\"%s\"}"
+            + " 1.0";
+    String cause = "MaximumExecutionTimeExceeded";
+    assertThat(lines())
+        .contains(
+            "kueue_evicted_workloads_total" + labels.formatted("Preempted", ""),
+            "kueue_evicted_workloads_total" + labels.formatted("Deactivated", cause),
+            "kueue_evicted_workloads_once_total" + labels.formatted("Deactivated", cause));
+  }
+
   private static EvictionCount unscheduled(int count) {
     return new EvictionCount("PodsReadyTimeout", "WorkloadWaitForScheduling", count);
   }
