@@ -4,15 +4,18 @@ import dev.sluice.jobs.kind.JobKind;
 import dev.sluice.jobs.kind.JobRef;
 import dev.sluice.workload.record.CachedWorkload;
 import dev.sluice.workload.record.CachedWorkload.CheckState;
+import dev.sluice.workload.record.CachedWorkload.Owner;
 import dev.sluice.workload.record.WorkloadListener;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.BooleanSupplier;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Tells people at the job what the admission checks say that it waits for, whenever that changes.
+ * Of a group of pods, which nobody controls, the first pod is told.
  */
 public final class AdmissionCheckEvents implements WorkloadListener {
 
@@ -37,10 +40,12 @@ public final class AdmissionCheckEvents implements WorkloadListener {
       return;
     }
     String text = text(now);
+    Stream<Owner> owners =
+        after.owner().isPresent() ? after.owner().stream() : after.coOwners().stream();
     Optional<JobRef> job =
-        after
-            .owner()
+        owners
             .filter(owner -> kind.is(owner.apiVersion(), owner.kind()))
+            .findFirst()
             .map(owner -> new JobRef(kind, after.id().namespace(), owner.name(), owner.uid()));
     if (job.isPresent()
         && !text.isEmpty()

@@ -76,6 +76,13 @@ final class ServingApi {
         .patch(PatchContext.of(PatchType.JSON_MERGE), json.replace('\'', '"'));
   }
 
+  void patchStatus(String kind, String name, String json) {
+    resources(kind)
+        .withName(name)
+        .subresource("status")
+        .patch(PatchContext.of(PatchType.JSON_MERGE), json.replace('\'', '"'));
+  }
+
   /** Changes the number of replicas as {@code kubectl scale} does. */
   void scale(String kind, String name, int replicas) {
     resources(kind)

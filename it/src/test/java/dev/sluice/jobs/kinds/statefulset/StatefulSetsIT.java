@@ -2,6 +2,7 @@ package dev.sluice.jobs.kinds.statefulset;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.tuple;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.sluice.lab.audit.AuditedKind;
@@ -81,6 +82,55 @@ class StatefulSetsIT {
     api.awaitPods(Map.of());
     ServingApi.soon("no Workload").untilAsserted(() -> assertThat(api.all("Workload")).isEmpty());
     api.awaitUsage("0");
+  }
+
+  /** Workload lifecycle, section 10: nobody controls the Workload of a StatefulSet. */
+  @Test
+  void whatChecksSayIsToldAtTheStatefulSet(TestCluster cluster) {
+    api.givenQueues(3);
+    String check = cluster.name("capacity");
+    cluster.applyText(
+        """
+        apiVersion: kueue.x-k8s.io/v1beta2
+        kind: AdmissionCheck
+        metadata: {name: "%s"}
+        spec: {controllerName: example.test/checks}
+        """
+            .formatted(check));
+    api.patchStatus(
+        "AdmissionCheck",
+        check,
+        "{'status': {'conditions': [{'type': 'Active', 'status': 'True', 'reason': 'Active',"
+            + " 'message': '', 'lastTransitionTime': '2026-03-01T10:00:00Z'}]}}");
+    api.patch(
+        "ClusterQueue",
+        cluster.name("cq"),
+        "{'spec': {'admissionChecksStrategy': {'admissionChecks': [{'name': '%s'}]}}}"
+            .formatted(check));
+    api.awaitCondition("ClusterQueue", cluster.name("cq"), "Active", "True Ready");
+    api.serve("StatefulSet", "web", 3, PARALLEL);
+    api.awaitPods(Map.of("Gated", 3));
+    String name = api.workload().at("/metadata/name").asText();
+    api.awaitCondition("Workload", name, "QuotaReserved", "True QuotaReserved");
+    ServingApi.soon("the check")
+        .untilAsserted(
+            () ->
+                assertThat(api.workload().at("/status/admissionChecks/0/state").asText())
+                    .isEqualTo("Pending"));
+    api.patchStatus(
+        "Workload",
+        name,
+        ("{'status': {'admissionChecks': [{'name': '%s', 'state': 'Pending', 'message': 'nodes are"
+                + " coming', 'lastTransitionTime': '2026-03-01T10:00:00Z'}]}}")
+            .formatted(check));
+
+    ServingApi.soon("what the check says")
+        .untilAsserted(
+            () ->
+                assertThat(cluster.events())
+                    .filteredOn(event -> event.getReason().equals("UpdatedAdmissionCheck"))
+                    .extracting(event -> event.getRegarding().getName(), event -> event.getNote())
+                    .containsExactly(tuple("web", check + ": nodes are coming")));
   }
 
   @Test

@@ -4,6 +4,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.sluice.api.KueueConstants;
+import dev.sluice.jobs.controller.AdmissionCheckEvents;
 import dev.sluice.jobs.controller.JobControllerContext;
 import dev.sluice.jobs.controller.JobKindController;
 import dev.sluice.jobs.controller.JobReconciler;
@@ -96,9 +97,16 @@ public class GatedSetController<S extends GatedSet> implements JobKindController
         .register(
             handler.kind(),
             (namespace, name) -> find(new ObjectKey(namespace, name)).map(GatedSet::job));
-    this.unlisten = () -> dependencies.workloads().unlisten(this);
+    AdmissionCheckEvents checkEvents =
+        new AdmissionCheckEvents(handler.kind(), dependencies.events(), leading);
+    this.unlisten =
+        () -> {
+          dependencies.workloads().unlisten(this);
+          dependencies.workloads().unlisten(checkEvents);
+        };
     marked.addRollouts(this::isReplaced);
     dependencies.workloads().listen(this);
+    dependencies.workloads().listen(checkEvents);
   }
 
   private boolean isReplaced(CachedPod pod) {
