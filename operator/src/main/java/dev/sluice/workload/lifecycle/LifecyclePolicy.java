@@ -196,6 +196,10 @@ public final class LifecyclePolicy {
             .map(found -> "The workload is deactivated due to: " + found.message())
             .orElse("The workload is deactivated");
     if (evicts) {
+      if (!workload.quotaReserved()) {
+        // since now: no job is stopping for the eviction before
+        patch.without("Evicted");
+      }
       Evictions.evict(patch, workload, now, Evictions.DEACTIVATED, cause, message);
     }
     if (!workload.quotaReserved() && !evicts) {

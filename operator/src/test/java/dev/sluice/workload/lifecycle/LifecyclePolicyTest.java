@@ -415,6 +415,38 @@ class LifecyclePolicyTest {
           .containsExactly("EvictedDueToDeactivatedDueToRequeuingLimitExceeded");
     }
 
+    /**
+     * Scheduling semantics, section 18: a job is kept since its deactivation. The job of one with
+     * quota stops since it was evicted first.
+     */
+    @Test
+    void ofWhatWaitsSinceAnEarlierEvictionIsAnEvictionOfItsOwnTime() {
+      GivenWorkload waiting =
+          workload()
+              .inactive()
+              .condition("Evicted", "True", "Preempted", "for another")
+              .condition("DeactivationTarget", "True", "AdmissionCheck", "no");
+      GivenWorkload stopping =
+          workload()
+              .admitted()
+              .inactive()
+              .condition("Evicted", "True", "Preempted", "for another")
+              .condition("DeactivationTarget", "True", "AdmissionCheck", "no");
+
+      assertThat(evictedAt(status(waiting))).isEqualTo(NOW.toString());
+      assertThat(evictedAt(status(stopping))).isEqualTo(GivenWorkload.SINCE.toString());
+    }
+
+    private static String evictedAt(ObjectNode status) {
+      for (JsonNode each : status.path("conditions")) {
+        if (each.path("type").asText().equals("Evicted")) {
+          assertThat(each.path("reason").asText()).isEqualTo("DeactivatedDueToAdmissionCheck");
+          return each.path("lastTransitionTime").asText();
+        }
+      }
+      return "absent";
+    }
+
     /** Changes of 0.20, section 2: whatever the Workload was deactivated for. */
     @ParameterizedTest
     @CsvSource({"Deactivated", "DeactivatedDueToRequeuingLimitExceeded"})
