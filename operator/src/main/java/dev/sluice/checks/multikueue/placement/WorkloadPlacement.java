@@ -286,8 +286,18 @@ public record WorkloadPlacement(Dispatcher dispatcher, Duration workerLostTimeou
           : Optional.of(new PlacementPlan(placementActions, Optional.empty()));
     }
 
-    /** Once a worker was chosen, an admission in another worker is ignored. */
+    /**
+     * Once a worker was chosen, an admission in another worker is ignored. Before that nothing runs
+     * anywhere while another check may still refuse the Workload.
+     */
     private Optional<PlacementPlan> running() {
+      boolean mayRun =
+          managerState.check() == Check.READY
+              || managerState.othersReady()
+              || managerState.evicted();
+      if (!mayRun) {
+        return Optional.empty();
+      }
       Optional<String> decided =
           managerState.cluster().filter(any -> managerState.check() == Check.READY);
       return decided
@@ -360,12 +370,9 @@ public record WorkloadPlacement(Dispatcher dispatcher, Duration workerLostTimeou
           && managerState.othersReady()) {
         placementActions.add(new PlacementAction.Offer(cluster));
       }
-      SortedMap<String, WorkerState> boundTo = new TreeMap<>(workerStates);
-      boundTo.keySet().retainAll(Set.of(cluster));
-      return PreemptionGateCoordinator.with(
+      return withGate(
           new PlacementPlan(placementActions, Optional.of(now.plus(workerLostTimeout))),
-          boundTo,
-          now);
+          List.of(cluster));
     }
 
     private PlacementPlan dispatched() {
@@ -395,23 +402,26 @@ public record WorkloadPlacement(Dispatcher dispatcher, Duration workerLostTimeou
           (cluster, workerState) -> {
             if (workerState.connected()) {
               boolean wanted = dispatchResult.clusters().contains(cluster);
-              if (wanted && workerState.copy().isEmpty()) {
+              if (wanted && workerState.copy().isEmpty() && managerState.othersReady()) {
                 placementActions.add(new PlacementAction.Offer(cluster));
               } else if (!wanted && workerState.copy().isPresent()) {
                 placementActions.add(new PlacementAction.Withdraw(cluster));
               }
             }
           });
-      return PreemptionGateCoordinator.with(
+      return withGate(
           new PlacementPlan(placementActions, dispatchResult.requeueAt()),
-          nominatedStates(dispatchResult),
-          now);
+          dispatchResult.clusters());
     }
 
-    private Map<String, WorkerState> nominatedStates(DispatchResult dispatchResult) {
-      SortedMap<String, WorkerState> nominatedStates = new TreeMap<>(workerStates);
-      nominatedStates.keySet().retainAll(dispatchResult.clusters());
-      return nominatedStates;
+    /** No worker preempts for what another check may still refuse. */
+    private PlacementPlan withGate(PlacementPlan placementPlan, List<String> offeredTo) {
+      if (!managerState.othersReady()) {
+        return placementPlan;
+      }
+      SortedMap<String, WorkerState> askedStates = new TreeMap<>(workerStates);
+      askedStates.keySet().retainAll(offeredTo);
+      return PreemptionGateCoordinator.with(placementPlan, askedStates, now);
     }
 
     /**

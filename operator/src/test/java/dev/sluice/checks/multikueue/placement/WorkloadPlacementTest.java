@@ -7,6 +7,7 @@ import dev.sluice.checks.multikueue.placement.ManagerState.Check;
 import dev.sluice.checks.multikueue.placement.WorkerState.Copy;
 import dev.sluice.checks.multikueue.placement.WorkerState.Difference;
 import dev.sluice.checks.multikueue.placement.WorkerState.Ending;
+import dev.sluice.checks.multikueue.placement.WorkerState.Gate;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
@@ -60,6 +61,16 @@ class WorkloadPlacementTest {
     return new Copy(Optional.empty(), Optional.empty(), Optional.empty(), Difference.NONE);
   }
 
+  private static Copy blockedByGate() {
+    return new Copy(
+        Optional.empty(),
+        Optional.empty(),
+        Optional.empty(),
+        Difference.NONE,
+        "",
+        Optional.of(new Gate(Optional.of(NOW.minusSeconds(1)), Optional.empty())));
+  }
+
   private static Copy admitted(int minutesAgo) {
     return new Copy(
         Optional.empty(),
@@ -101,6 +112,11 @@ class WorkloadPlacementTest {
 
   private PlacementPlan plan(ManagerState managerState) {
     return PLACEMENT.decide(managerState, List.of("b", "a"), workerStates, NOW);
+  }
+
+  private PlacementPlan plan(Dispatcher dispatcher, ManagerState managerState) {
+    return new WorkloadPlacement(dispatcher, LOST)
+        .decide(managerState, List.of("b", "a"), workerStates, NOW);
   }
 
   // 1: what can't be sent
@@ -444,6 +460,43 @@ class WorkloadPlacementTest {
                     new PlacementAction.Offer("a"),
                     new PlacementAction.Offer("b")),
                 Optional.empty()));
+  }
+
+  private static ManagerState beforeApproval(boolean evicted, Check check, String... cluster) {
+    return new ManagerState(
+        false,
+        true,
+        evicted,
+        check,
+        false,
+        new ManagerState.Sendable.Yes(),
+        cluster.length == 0 ? Optional.empty() : Optional.of(cluster[0]),
+        cluster.length == 0 ? List.of("a", "b") : List.of(),
+        Optional.empty());
+  }
+
+  /** Whoever nominates from outside may do so before; a check may also be new to the queue. */
+  @Test
+  void nothingIsOfferedNorRunBeforeTheOtherChecksAreReady() {
+    for (Dispatcher each : List.of(new Dispatcher.AllAtOnce(), new Dispatcher.External())) {
+      workerStates.put("a", EMPTY);
+      has("b", blockedByGate());
+      assertThat(plan(each, beforeApproval(false, Check.PENDING)))
+          .isEqualTo(PlacementPlan.nothing());
+      has("a", admitted(1));
+      assertThat(plan(each, beforeApproval(false, Check.PENDING)))
+          .isEqualTo(PlacementPlan.nothing());
+    }
+  }
+
+  @Test
+  void aCheckThatIsNewToTheQueueStopsNothingThatRuns() {
+    has("a", admitted(1));
+
+    assertThat(plan(beforeApproval(false, Check.READY, "a")).placementActions())
+        .containsExactly(new PlacementAction.Run("a"));
+    assertThat(plan(beforeApproval(true, Check.PENDING)).placementActions())
+        .containsExactly(new PlacementAction.EvictRemote("a"));
   }
 
   @Test
