@@ -257,6 +257,17 @@ public final class ManagerAndWorkers implements AutoCloseable {
     awaitConnected(worker);
   }
 
+  /** Takes the manager's access to a worker away, while the worker runs. */
+  public void dismiss(String worker) {
+    manager().secrets().inNamespace("kueue-system").withName(worker + "-kubeconfig").delete();
+  }
+
+  /** Gives it back; the manager is connected when this returns. */
+  public void employ(String worker) {
+    giveAccess(worker, kubeconfig(worker));
+    awaitConnected(worker);
+  }
+
   @Override
   public void close() {
     operators.values().forEach(LocalOperator::close);

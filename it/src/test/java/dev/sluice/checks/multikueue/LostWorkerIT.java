@@ -178,8 +178,7 @@ class LostWorkerIT {
                 .satisfies(pod -> assertThat(pod.getStatus().getPhase()).isEqualTo(phase)));
   }
 
-  @Test
-  void aPodOfALostWorkerRunsElsewhere() {
+  private void runPod() {
     clusters.apply(
         clusters.manager(),
         """
@@ -197,6 +196,11 @@ class LostWorkerIT {
           - {name: c, image: i, resources: {requests: {cpu: 100m}}}
         """);
     awaitPhase(clusters.manager(), "Running");
+  }
+
+  @Test
+  void aPodOfALostWorkerRunsElsewhere() {
+    runPod();
     String first = clusters.cluster("lonely");
     String other = MultiCluster.other(first);
 
@@ -207,7 +211,28 @@ class LostWorkerIT {
     awaitPhase(clusters.manager(), "Running");
     running.reconnect(first);
     eventually(() -> assertThat(pod(clusters.worker(first))).isNull());
-    clusters.endPods(clusters.worker(other), "team", "a");
+    endPod(other);
+  }
+
+  /** It was connected until its kubeconfig was deleted. */
+  @Test
+  void aPodOfAWorkerThatIsNoneAnyMoreRunsElsewhere() {
+    runPod();
+    String first = clusters.cluster("lonely");
+    String other = MultiCluster.other(first);
+
+    running.dismiss(first);
+
+    eventually(() -> assertThat(clusters.cluster("lonely")).isEqualTo(other));
+    awaitPhase(clusters.worker(other), "Running");
+    awaitPhase(clusters.manager(), "Running");
+    running.employ(first);
+    eventually(() -> assertThat(pod(clusters.worker(first))).isNull());
+    endPod(other);
+  }
+
+  private void endPod(String cluster) {
+    clusters.endPods(clusters.worker(cluster), "team", "a");
     awaitPhase(clusters.manager(), "Succeeded");
     for (String worker : ManagerAndWorkers.WORKERS) {
       eventually(

@@ -458,7 +458,7 @@ public final class MultiKueueControllers implements AutoCloseable {
     @Override
     public void stateChanged(String cluster) {
       clusterTrigger.signal(cluster);
-      queues.ifPresent(it -> it.follow(cluster, connections.reader(cluster)));
+      queues.ifPresent(it -> it.follow(cluster, () -> connections.reader(cluster)));
       multiKueueWorkloadReconciler.connectionChanged(cluster);
       quotasChanged();
     }

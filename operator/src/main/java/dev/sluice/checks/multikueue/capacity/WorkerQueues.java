@@ -19,6 +19,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.function.Supplier;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -49,7 +50,7 @@ public final class WorkerQueues implements CapacityEstimator, AutoCloseable {
   /**
    * Watches the cluster's queues over this connection from now on; stops watching if there is none.
    */
-  public void follow(String cluster, Optional<WorkerReader> reader) {
+  public void follow(String cluster, Supplier<Optional<WorkerReader>> reader) {
     informers.follow(cluster, reader);
   }
 

@@ -6,6 +6,7 @@ import java.util.Optional;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
 import java.util.function.Function;
+import java.util.function.Supplier;
 import java.util.stream.Collectors;
 
 /**
@@ -35,10 +36,14 @@ public final class ConnectionScope<T> implements AutoCloseable {
     this.end = end;
   }
 
-  /** Replaces the connection of a cluster; disposes of the value if there is none. */
-  public void follow(String cluster, Optional<WorkerReader> reader) {
+  /**
+   * Replaces the connection of a cluster; disposes of the value if there is none. Asks for the
+   * connection itself, so that of several calls at a time the last one goes by the present state.
+   */
+  public void follow(String cluster, Supplier<Optional<WorkerReader>> present) {
     lock.lock();
     try {
+      Optional<WorkerReader> reader = present.get();
       Entry<T> before = entries.get(cluster);
       if (before != null && reader.filter(it -> it == before.reader()).isPresent()) {
         return;

@@ -29,7 +29,7 @@ public final class RemoteConnections implements AutoCloseable {
   /** Listener for events of all connections, called on their threads; it must return quickly. */
   public interface Listener {
 
-    /** The state of a connection changed. */
+    /** The state of a connection changed, or it was taken away. */
     void stateChanged(String cluster);
 
     /** A cluster was cut off, because it sent more than is read from one. */
@@ -120,10 +120,18 @@ public final class RemoteConnections implements AutoCloseable {
     } finally {
       lock.unlock();
     }
+    listener.stateChanged(cluster);
   }
 
   /** Closes the connection to a cluster that is not a worker any more, and removes the cluster. */
   public void forget(String cluster) {
+    if (remove(cluster)) {
+      listener.stateChanged(cluster);
+    }
+  }
+
+  /** Whether there was one to remove. */
+  private boolean remove(String cluster) {
     lock.lock();
     try {
       Entry entry = entries.remove(cluster);
@@ -131,6 +139,7 @@ public final class RemoteConnections implements AutoCloseable {
       if (entry != null) {
         forgotten.put(cluster, connectionContext.clock().instant());
       }
+      return entry != null;
     } finally {
       lock.unlock();
     }
@@ -182,7 +191,7 @@ public final class RemoteConnections implements AutoCloseable {
 
   @Override
   public void close() {
-    new ArrayList<>(entries.keySet()).forEach(this::forget);
+    new ArrayList<>(entries.keySet()).forEach(this::remove);
   }
 
   private final class ClusterListener implements RemoteConnection.Listener {

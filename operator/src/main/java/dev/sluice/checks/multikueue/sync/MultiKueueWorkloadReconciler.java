@@ -237,7 +237,7 @@ public final class MultiKueueWorkloadReconciler implements WorkloadListener, Aut
 
   /** Called when a worker was connected or disconnected. */
   public void connectionChanged(String cluster) {
-    jobs.follow(cluster, connections.reader(cluster));
+    jobs.follow(cluster, () -> connections.reader(cluster));
     enqueueAll();
     connections.workloads(cluster).ifPresent(objects -> objects.keys().forEach(this::enqueue));
   }

@@ -21,6 +21,7 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Supplier;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -99,7 +100,7 @@ final class RemoteJobInformers
   }
 
   /** Watches over this connection from now on; stops if there is none. */
-  void follow(String cluster, Optional<WorkerReader> reader) {
+  void follow(String cluster, Supplier<Optional<WorkerReader>> reader) {
     watched.follow(cluster, reader);
   }
 

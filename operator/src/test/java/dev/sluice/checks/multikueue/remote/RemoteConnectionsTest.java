@@ -153,6 +153,29 @@ class RemoteConnectionsTest {
 
     assertThat(links.state("site")).contains(new ConnectionState.Denied(Optional.of(barred)));
     assertThat(links.connected()).containsEntry("site", false);
+    assertThat(stage.told()).containsOnlyOnce("site Denied");
+  }
+
+  @Test
+  void whoeverFollowsAClusterIsToldThatItIsNoWorkerAnyMore() {
+    stage.next(RemoteConnectionsTest::lasting);
+    links.use("site", credentials("token-1"));
+
+    links.forget("site");
+    links.forget("site");
+
+    assertThat(links.reader("site")).isEmpty();
+    assertThat(stage.told()).containsExactly("site Connected", "site ?");
+  }
+
+  @Test
+  void nobodyIsToldOfTheEndOfTheProcess() {
+    stage.next(RemoteConnectionsTest::lasting);
+    links.use("site", credentials("token-1"));
+
+    links.close();
+
+    assertThat(stage.told()).containsExactly("site Connected");
   }
 
   @Test
