@@ -3,6 +3,7 @@ package dev.sluice.checks.multikueue.placement;
 import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
+import java.util.stream.Stream;
 
 /**
  * The actions for one Workload.
@@ -16,6 +17,17 @@ public record PlacementPlan(List<PlacementAction> placementActions, Optional<Ins
   /** Copies the list. */
   public PlacementPlan {
     placementActions = List.copyOf(placementActions);
+  }
+
+  /** The workers that it offers the Workload to. */
+  public List<String> offeredTo() {
+    return placementActions.stream()
+        .flatMap(
+            each ->
+                each instanceof PlacementAction.Offer(String cluster)
+                    ? Stream.of(cluster)
+                    : Stream.empty())
+        .toList();
   }
 
   static PlacementPlan nothing() {

@@ -395,7 +395,8 @@ public record WorkloadPlacement(Dispatcher dispatcher, Duration workerLostTimeou
                   managerState.fitting(),
                   now));
       List<PlacementAction> placementActions = new ArrayList<>();
-      if (!dispatchResult.clusters().equals(managerState.nominated())) {
+      boolean nominates = !(dispatcher instanceof Dispatcher.External);
+      if (nominates && !dispatchResult.clusters().equals(managerState.nominated())) {
         placementActions.add(new PlacementAction.Nominate(dispatchResult.clusters()));
       }
       workerStates.forEach(

@@ -5,6 +5,7 @@ import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.sluice.checks.multikueue.placement.ManagerState;
 import dev.sluice.checks.multikueue.placement.PlacementAction;
+import dev.sluice.checks.multikueue.placement.PlacementPlan;
 import dev.sluice.checks.multikueue.remote.RemoteObjects.Key;
 import dev.sluice.checks.multikueue.sync.LocalPods.LocalPod;
 import dev.sluice.jobs.kind.MultiKueueRules;
@@ -95,6 +96,15 @@ final class ActionExecutor {
     admissionCheckWriter.notify(context, text);
   }
 
+  /** Tells users whom a Workload was offered to, unless they know whom it is nominated for. */
+  void tellOffer(RemoteWorkloadContext context, PlacementPlan placementPlan) {
+    List<String> clusters =
+        placementPlan.offeredTo().stream().filter(context.reconcileState()::isOffered).toList();
+    if (!clusters.isEmpty() && context.reconcileState().tellsOffer()) {
+      admissionCheckWriter.tellOffer(context, clusters);
+    }
+  }
+
   /**
    * Executes an action.
    *
@@ -162,10 +172,6 @@ final class ActionExecutor {
       context.reconcileState().offered(cluster, made.get().path("metadata").path("uid").asText());
       LOG.info("workload={} cluster={} offered=true", context.local().id(), cluster);
       dispatchListener.dispatched(context.local(), context.clusterQueue(), cluster);
-      if (context.reconcileState().tellsOffer()) {
-        admissionCheckWriter.tellOffer(
-            context, context.local().status().remotePlacement().nominated());
-      }
     }
     return Optional.empty();
   }

@@ -414,6 +414,7 @@ public final class MultiKueueWorkloadReconciler implements WorkloadListener, Aut
         }
       }
     }
+    actionExecutor.tellOffer(context, placementPlan);
     return new Executed(true, requeueAt);
   }
 

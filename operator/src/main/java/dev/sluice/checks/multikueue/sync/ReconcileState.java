@@ -99,6 +99,11 @@ final class ReconcileState {
     offers.put(cluster, uid);
   }
 
+  /** Whether this process created the copy in a worker, and hasn't begun a job for it. */
+  boolean isOffered(String cluster) {
+    return offers.containsKey(cluster);
+  }
+
   /**
    * Whether it is certain that the copy with this UID never had a job: this process created the
    * copy, and hasn't begun a job for it. True at most once for a copy.

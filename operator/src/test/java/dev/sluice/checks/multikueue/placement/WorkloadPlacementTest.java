@@ -53,6 +53,19 @@ class WorkloadPlacementTest {
     return local(true, false, Check.PENDING);
   }
 
+  private static ManagerState asked(String... nominated) {
+    return new ManagerState(
+        false,
+        true,
+        false,
+        Check.PENDING,
+        true,
+        new ManagerState.Sendable.Yes(),
+        Optional.empty(),
+        List.of(nominated),
+        Optional.empty());
+  }
+
   private static ManagerState runningIn(String cluster) {
     return local(true, false, Check.READY, cluster);
   }
@@ -508,6 +521,18 @@ class WorkloadPlacementTest {
     assertThat(plan(waiting()).placementActions())
         .containsExactly(
             new PlacementAction.Nominate(List.of("a")), new PlacementAction.Withdraw("elsewhere"));
+  }
+
+  /** It would write it again, and so on; it may also be that a limit ends later. */
+  @Test
+  void whatIsNominatedFromOutsideStandsAsItIsWritten() {
+    assertThat(plan(new Dispatcher.External(), asked("elsewhere", "b")).placementActions())
+        .containsExactly(new PlacementAction.Offer("b"));
+    has("a", fresh());
+    assertThat(plan(new Dispatcher.External(), asked("elsewhere")).placementActions())
+        .containsExactly(new PlacementAction.Withdraw("a"));
+    assertThat(plan(asked("elsewhere", "a")).placementActions())
+        .contains(new PlacementAction.Nominate(List.of("a", "b")));
   }
 
   @Test

@@ -10,6 +10,7 @@ import dev.sluice.checks.multikueue.dispatch.Dispatcher;
 import dev.sluice.checks.multikueue.fencing.FenceTimeouts;
 import dev.sluice.checks.multikueue.placement.ClusterCandidates;
 import dev.sluice.checks.multikueue.placement.PlacementAction;
+import dev.sluice.checks.multikueue.placement.PlacementPlan;
 import dev.sluice.checks.multikueue.remote.ConnectedWorker;
 import dev.sluice.checks.multikueue.remote.ConnectionContext;
 import dev.sluice.checks.multikueue.remote.RemoteConnections;
@@ -92,6 +93,7 @@ class RequestsOfARemoteJobTest implements RemoteConnections.Listener {
   private Optional<ObjectNode> seenJob = Optional.empty();
   private final List<JsonNode> statuses = new ArrayList<>();
   private final List<String> events = new ArrayList<>();
+  private final List<String> notes = new ArrayList<>();
   private final TreeSet<String> required = new TreeSet<>(Set.of("check"));
   private final ReconcileState reconcileState = new ReconcileState();
   private Instant now = NOW;
@@ -151,7 +153,7 @@ class RequestsOfARemoteJobTest implements RemoteConnections.Listener {
             connections,
             connectionContext,
             () -> true),
-        new Silent(),
+        new Notes(),
         new CheckedAdmission(
             any -> new QueueLookup(QueueState.OPEN, QueueState.OPEN, Optional.of(required)),
             LifecycleOptions.WITHOUT_LIMITS,
@@ -190,7 +192,7 @@ class RequestsOfARemoteJobTest implements RemoteConnections.Listener {
     }
   }
 
-  private static final class Silent implements DispatchListener {
+  private final class Notes implements DispatchListener {
     @Override
     public void dispatched(CachedWorkload workload, String clusterQueue, String cluster) {}
 
@@ -201,7 +203,9 @@ class RequestsOfARemoteJobTest implements RemoteConnections.Listener {
     public void requeued(CachedWorkload workload, String clusterQueue, String cluster) {}
 
     @Override
-    public void reported(CachedWorkload workload, boolean warning, String note) {}
+    public void reported(CachedWorkload workload, boolean warning, String note) {
+      notes.add(note);
+    }
   }
 
   private static final class NoPods implements LocalPods {
@@ -317,6 +321,22 @@ class RequestsOfARemoteJobTest implements RemoteConnections.Listener {
     List<PlayedApi.Asked> read = new ArrayList<>(worker.asked("GET", JOB));
     read.addAll(worker.asked("GET", COPY));
     return read;
+  }
+
+  /** More may be nominated from outside than count. */
+  @Test
+  void whoGotACopyIsToldOnce() throws Exception {
+    PlacementPlan placementPlan =
+        new PlacementPlan(
+            List.of(new PlacementAction.Offer("a"), new PlacementAction.Offer("b")),
+            Optional.empty());
+    executor.tellOffer(waiting(), placementPlan);
+    assertThat(notes).isEmpty();
+
+    offered();
+    executor.tellOffer(waiting(), placementPlan);
+    executor.tellOffer(waiting(), placementPlan);
+    assertThat(notes).containsExactly("Offered to worker clusters a");
   }
 
   /** docs/preemption.md#checkpoints */
