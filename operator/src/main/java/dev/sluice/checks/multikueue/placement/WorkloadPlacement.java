@@ -20,6 +20,7 @@ import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.function.Function;
+import java.util.function.Predicate;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
@@ -257,7 +258,7 @@ public record WorkloadPlacement(Dispatcher dispatcher, Duration workerLostTimeou
           .cluster()
           .map(
               name -> Optional.of(name).filter(it -> seen(it).flatMap(Copy::evictedAt).isPresent()))
-          .orElseGet(() -> earliest(Copy::evictedAt))
+          .orElseGet(() -> earliest(Copy::evictedAt, any -> true))
           .flatMap(
               cluster -> {
                 if (managerState.evicted()) {
@@ -288,7 +289,8 @@ public record WorkloadPlacement(Dispatcher dispatcher, Duration workerLostTimeou
 
     /**
      * Once a worker was chosen, an admission in another worker is ignored. Before that nothing runs
-     * anywhere while another check may still refuse the Workload.
+     * anywhere while another check may still refuse the Workload, and only a nominated worker can
+     * be chosen: the API allows no other.
      */
     private Optional<PlacementPlan> running() {
       boolean mayRun =
@@ -298,13 +300,12 @@ public record WorkloadPlacement(Dispatcher dispatcher, Duration workerLostTimeou
       if (!mayRun) {
         return Optional.empty();
       }
-      Optional<String> decided =
-          managerState.cluster().filter(any -> managerState.check() == Check.READY);
-      return decided
+      return managerState
+          .cluster()
           .map(
               name ->
                   Optional.of(name).filter(it -> seen(it).flatMap(Copy::admittedAt).isPresent()))
-          .orElseGet(() -> select(Copy::admittedAt))
+          .orElseGet(() -> earliest(Copy::admittedAt, this::mayBeChosen))
           .map(
               cluster -> {
                 PlacementAction here =
@@ -317,6 +318,10 @@ public record WorkloadPlacement(Dispatcher dispatcher, Duration workerLostTimeou
                 return new PlacementPlan(
                     placementActions, Optional.of(now.plus(workerLostTimeout)));
               });
+    }
+
+    private boolean mayBeChosen(String cluster) {
+      return managerState.evicted() || managerState.nominated().contains(cluster);
     }
 
     private Set<String> others(String cluster) {
@@ -433,11 +438,13 @@ public record WorkloadPlacement(Dispatcher dispatcher, Duration workerLostTimeou
       return managerState
           .cluster()
           .filter(name -> seen(name).flatMap(since).isPresent())
-          .or(() -> earliest(since));
+          .or(() -> earliest(since, any -> true));
     }
 
-    private Optional<String> earliest(Function<Copy, Optional<Instant>> since) {
+    private Optional<String> earliest(
+        Function<Copy, Optional<Instant>> since, Predicate<String> cluster) {
       return workerStates.keySet().stream()
+          .filter(cluster)
           .filter(name -> seen(name).flatMap(since).isPresent())
           .min(Comparator.comparing(name -> seen(name).flatMap(since).orElse(Instant.MAX)));
     }

@@ -382,7 +382,7 @@ class WorkloadPlacementTest {
     has("b", evicted(1));
     has("a", admitted(1));
 
-    assertThat(plan(waiting()).placementActions())
+    assertThat(plan(asked("a", "b")).placementActions())
         .containsExactly(new PlacementAction.Withdraw("b"), new PlacementAction.Run("a"));
   }
 
@@ -437,11 +437,44 @@ class WorkloadPlacementTest {
     has("a", admitted(1));
     has("b", admitted(2));
 
-    assertThat(plan(waiting()))
+    assertThat(plan(asked("a", "b")))
         .isEqualTo(
             new PlacementPlan(
                 List.of(new PlacementAction.Withdraw("a"), new PlacementAction.Run("b")),
                 Optional.of(NOW.plus(LOST))));
+  }
+
+  /** Its name may not be written; it admitted the copy while that was being withdrawn. */
+  @Test
+  void whoeverIsNotNominatedAnyMoreDoesNotRunIt() {
+    has("a", fresh());
+    has("b", admitted(2));
+    assertThat(plan(new Dispatcher.External(), asked("a")).placementActions())
+        .containsExactly(new PlacementAction.Withdraw("b"));
+
+    has("a", admitted(1));
+    assertThat(plan(new Dispatcher.External(), asked("a")).placementActions())
+        .containsExactly(new PlacementAction.Withdraw("b"), new PlacementAction.Run("a"));
+  }
+
+  /** As a worker that was lost when it was sent back, and still runs it. */
+  @Test
+  void whoeverAdmittedItBeforeItIsNominatedRunsItThen() {
+    has("b", admitted(2));
+    assertThat(plan(waiting()).placementActions())
+        .containsExactly(
+            new PlacementAction.Nominate(List.of("a", "b")), new PlacementAction.Offer("a"));
+
+    assertThat(plan(asked("a", "b")).placementActions())
+        .containsExactly(new PlacementAction.Run("b"));
+  }
+
+  @Test
+  void whatIsBoundToAWorkerIsRunByNoOther() {
+    has("a", admitted(2));
+    has("b", fresh());
+    assertThat(plan(local(true, false, Check.PENDING, "b")).placementActions())
+        .containsExactly(new PlacementAction.Withdraw("a"));
   }
 
   @Test
@@ -602,7 +635,7 @@ class WorkloadPlacementTest {
         new WorkerState(false, Optional.of(NOW), Optional.empty(), Optional.of(NOW.minus(LOST))));
     has("b", admitted(1));
 
-    assertThat(plan(waiting()).placementActions()).containsExactly(new PlacementAction.Run("b"));
+    assertThat(plan(asked("b")).placementActions()).containsExactly(new PlacementAction.Run("b"));
   }
 
   @Test
