@@ -228,10 +228,13 @@ public record WorkloadPlacement(Dispatcher dispatcher, Duration workerLostTimeou
               cluster -> seen(cluster).flatMap(Copy::finished).map(end -> ended(cluster, end)));
     }
 
-    /** A remote Workload whose job was deleted to evict it counts as evicted, not as finished. */
+    /**
+     * A remote Workload that was evicted, and whose job was deleted for that, or is another one
+     * since, counts as evicted, not as finished.
+     */
     private static Optional<Instant> finishedAt(Copy copy) {
       return copy.finished()
-          .filter(end -> !(end.ownerNotFound() && copy.evictedAt().isPresent()))
+          .filter(end -> !(end.failedSync() && copy.evictedAt().isPresent()))
           .map(any -> Instant.MIN);
     }
 

@@ -237,6 +237,23 @@ class WorkloadPlacementTest {
         new PlacementAction.Offer("a"));
   }
 
+  /** A retry of what is sent back already would keep its job's status from being cleared. */
+  @Test
+  void aFailedSyncOfWhatIsSentBackHereAndThereIsNotTriedAgain() {
+    has(
+        "b",
+        new Copy(
+            Optional.of(new Ending("OutOfSync", "the end")),
+            Optional.of(NOW),
+            Optional.empty(),
+            Difference.NONE));
+
+    assertThat(plan(local(true, true, Check.PENDING)))
+        .isEqualTo(PlacementPlan.of(new PlacementAction.SyncStatus("b")));
+    assertThat(plan(runningIn("b")).placementActions())
+        .containsExactly(new PlacementAction.Retry("Worker cluster \"b\" evicted the workload"));
+  }
+
   @Test
   void aFailedSyncElsewhereEndsNothingThatRuns() {
     has("a", finished("OutOfSync"));
