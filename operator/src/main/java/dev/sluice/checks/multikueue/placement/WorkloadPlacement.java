@@ -35,6 +35,12 @@ import org.jspecify.annotations.Nullable;
 public record WorkloadPlacement(Dispatcher dispatcher, Duration workerLostTimeout) {
 
   /**
+   * The shortest time between two looks while nothing happens: each of them asks for the job of a
+   * Workload that runs in a worker.
+   */
+  static final Duration SHORTEST_PAUSE = Duration.ofSeconds(10);
+
+  /**
    * The plan for one Workload.
    *
    * @param configured the workers that the Workload may use, in the order of the MultiKueueConfig
@@ -176,8 +182,13 @@ public record WorkloadPlacement(Dispatcher dispatcher, Duration workerLostTimeou
         }
       }
       return new PlacementPlan(
-          placementActions,
-          unreachable ? Optional.of(now.plus(workerLostTimeout)) : Optional.empty());
+          placementActions, unreachable ? Optional.of(later()) : Optional.empty());
+    }
+
+    /** When to look again though nothing happens; a lost worker may be given up at once. */
+    private Instant later() {
+      return now.plus(
+          workerLostTimeout.compareTo(SHORTEST_PAUSE) < 0 ? SHORTEST_PAUSE : workerLostTimeout);
     }
 
     /**
@@ -318,8 +329,7 @@ public record WorkloadPlacement(Dispatcher dispatcher, Duration workerLostTimeou
                 List<PlacementAction> placementActions =
                     new ArrayList<>(withdraw(others(cluster)).placementActions());
                 placementActions.add(here);
-                return new PlacementPlan(
-                    placementActions, Optional.of(now.plus(workerLostTimeout)));
+                return new PlacementPlan(placementActions, Optional.of(later()));
               });
     }
 
@@ -378,9 +388,7 @@ public record WorkloadPlacement(Dispatcher dispatcher, Duration workerLostTimeou
           && managerState.othersReady()) {
         placementActions.add(new PlacementAction.Offer(cluster));
       }
-      return withGate(
-          new PlacementPlan(placementActions, Optional.of(now.plus(workerLostTimeout))),
-          List.of(cluster));
+      return withGate(new PlacementPlan(placementActions, Optional.of(later())), List.of(cluster));
     }
 
     private PlacementPlan dispatched() {

@@ -440,6 +440,33 @@ class WorkloadPlacementTest {
                 new PlacementAction.Retry("Worker cluster \"b\" has the workload no more")));
   }
 
+  /** A look at once would be followed by the next one, without end. */
+  @Test
+  void whereLostWorkersKeepNothingNobodyLooksAllTheTime() {
+    WorkloadPlacement impatient = new WorkloadPlacement(new Dispatcher.AllAtOnce(), Duration.ZERO);
+    Optional<Instant> later = Optional.of(NOW.plus(WorkloadPlacement.SHORTEST_PAUSE));
+    has("b", admitted(2));
+    assertThat(impatient.decide(runningIn("b"), List.of("b", "a"), workerStates, NOW).requeueAt())
+        .isEqualTo(later);
+    assertThat(
+            impatient
+                .decide(
+                    local(true, false, Check.PENDING, "a"), List.of("b", "a"), workerStates, NOW)
+                .requeueAt())
+        .isEqualTo(later);
+    lost("b", 0, admitted(2));
+    assertThat(
+            impatient
+                .decide(local(false, false, Check.PENDING), List.of(), workerStates, NOW)
+                .requeueAt())
+        .isEqualTo(later);
+    assertThat(
+            impatient
+                .decide(runningIn("b"), List.of("b", "a"), workerStates, NOW)
+                .placementActions())
+        .containsExactly(new PlacementAction.Retry("Worker cluster \"b\" is lost"));
+  }
+
   @Test
   void nothingIsStartedElsewhereWhileTheLostWorkerMayRunIt() {
     lost("b", 1, admitted(60));
