@@ -177,10 +177,16 @@ final class ProvisioningPolicy {
         : pending(progress(request));
   }
 
-  /** A check that is Ready stays so, unless what it stands for was taken away. */
+  /**
+   * A check that is Ready stays so, unless what it stands for was taken away, or was for another
+   * reservation: its additions bind the pods to the nodes of that request.
+   */
   private ProvisioningDecision ready() {
     // it may be of an earlier reservation: a stop of the queue takes the quota, and the check stays
     Optional<CachedRequest> request = input.request().filter(it -> belongsTo(workload, it));
+    if (isOfEarlierReservation() && !serves(request)) {
+      return pending("The nodes of an earlier reservation can't serve this one");
+    }
     if (request.isEmpty() || !workload.spec().active()) {
       return new Keep();
     }
@@ -194,6 +200,27 @@ final class ProvisioningPolicy {
               .orElse(ProvisioningRequestRetryStrategy.DEFAULT));
     }
     return whileItRuns(request);
+  }
+
+  /** Whether the check has its state since before the quota was reserved, and nothing runs yet. */
+  private boolean isOfEarlierReservation() {
+    return !workload.admitted()
+        && workload
+            .status()
+            .condition("QuotaReserved")
+            .filter(it -> check.lastTransitionTime().isBefore(it.lastTransitionTime()))
+            .isPresent();
+  }
+
+  /** Whether the nodes of a request are what would be requested now, as far as can be said. */
+  private boolean serves(Optional<CachedRequest> request) {
+    if (input.parameters().config().isEmpty() || !input.served()) {
+      return true;
+    }
+    ProvisioningRequestConfigSpec config = input.parameters().config().get();
+    List<PodSet> podSets = ManagedPodSets.of(workload, config);
+    return podSets.isEmpty()
+        || request.filter(it -> !it.deleting() && !isOutdated(it, config, podSets)).isPresent();
   }
 
   /**

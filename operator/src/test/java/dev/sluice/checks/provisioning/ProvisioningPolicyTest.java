@@ -185,6 +185,34 @@ class ProvisioningPolicyTest {
     assertThat(decide(Optional.of(request))).isEqualTo(new DeleteRequest(request, EARLIER));
   }
 
+  /** Another check waits, and the queue was stopped for a moment meanwhile. */
+  @Test
+  void aReadyCheckBeginsAnewWhenTheNextReservationNeedsOtherNodes() throws StartConflictException {
+    SetState anew =
+        SetState.of("Pending", "The nodes of an earlier reservation can't serve this one");
+    CachedRequest request = created(condition("Provisioned", ""));
+    given
+        .check("Ready", 0)
+        .with("/status/conditions/0/lastTransitionTime", "'2026-03-01T10:05:00Z'");
+    assertThat(decide(Optional.of(request))).as("the same nodes").isEqualTo(new Keep());
+    assertThat(decide(Optional.empty())).as("nobody has its nodes").isEqualTo(anew);
+    served = false;
+    assertThat(decide(Optional.empty())).as("it can't be made").isEqualTo(new Keep());
+    served = true;
+
+    given.with("/status/admission/podSetAssignments/0/flavors/cpu", "reserved");
+    assertThat(decide(Optional.of(request))).isEqualTo(anew);
+    config = "managedResources: [nvidia.com/gpu]";
+    assertThat(decide(Optional.of(request))).as("no nodes are needed").isEqualTo(new Keep());
+    config = "";
+    given.with("/status/admissionChecks/0/lastTransitionTime", "'2026-03-01T10:05:00Z'");
+    assertThat(decide(Optional.of(request))).as("of this reservation").isEqualTo(new Keep());
+    given
+        .with("/status/admissionChecks/0/lastTransitionTime", "'2026-03-01T10:00:00Z'")
+        .isTrue("Admitted");
+    assertThat(decide(Optional.of(request))).as("its pods run").isEqualTo(new Keep());
+  }
+
   @ParameterizedTest
   @ValueSource(strings = {"parameters: {zone: b}", "provisioningClassName: other"})
   void aRequestIsMadeAnewWhenTheConfigurationChanges(String changed) throws StartConflictException {
