@@ -13,6 +13,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.BooleanSupplier;
 import java.util.stream.Collectors;
 
 /**
@@ -25,17 +26,20 @@ final class ClusterSelection implements ClusterSelector {
   private final ObservableItemStore<MultiKueueConfig> configs;
   private final ObservableItemStore<AdmissionCheck> checks;
   private final LocalClusters localClusters;
+  private final BooleanSupplier configsListed;
   private final ReentrantLock lock = new ReentrantLock();
 
   ClusterSelection(
       ObservableItemStore<MultiKueueCluster> clusters,
       ObservableItemStore<MultiKueueConfig> configs,
       ObservableItemStore<AdmissionCheck> checks,
-      LocalClusters localClusters) {
+      LocalClusters localClusters,
+      BooleanSupplier configsListed) {
     this.clusters = clusters;
     this.configs = configs;
     this.checks = checks;
     this.localClusters = localClusters;
+    this.configsListed = configsListed;
   }
 
   /**
@@ -61,6 +65,11 @@ final class ClusterSelection implements ClusterSelector {
                     .flatMap(it -> Optional.ofNullable(it.getSpec()))
                     .map(MultiKueueConfigSpec::clusters)
                     .orElse(List.of()));
+  }
+
+  @Override
+  public boolean listed() {
+    return configsListed.getAsBoolean();
   }
 
   @Override

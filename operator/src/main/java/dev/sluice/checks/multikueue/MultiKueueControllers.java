@@ -144,7 +144,8 @@ public final class MultiKueueControllers implements AutoCloseable {
   public MultiKueueControllers(Dependencies dependencies) {
     queues = dependencies.queues();
     localClusters = dependencies.localClusters();
-    clusterSelection = new ClusterSelection(clusters, configs, checks, localClusters);
+    clusterSelection =
+        new ClusterSelection(clusters, configs, checks, localClusters, () -> configsListed);
     connections = new RemoteConnections(dependencies.connectionContext(), new ConnectionEvents());
     multiKueueWorkloadReconciler =
         new MultiKueueWorkloadReconciler(
@@ -390,7 +391,10 @@ public final class MultiKueueControllers implements AutoCloseable {
         concurrency.limit(AdmissionCheck.class));
   }
 
-  /** Starts reading Secrets and MultiKueueConfigs; the reconcilers wait until both are listed. */
+  /**
+   * Starts reading Secrets and MultiKueueConfigs. What depends on them waits until they are listed:
+   * connections, conditions of checks, and Workloads that wait for a worker.
+   */
   public void start() {
     profiles.ifPresent(ClusterProfiles::start);
     var unusedConfigs =

@@ -10,8 +10,15 @@ import java.util.function.Predicate;
  *
  * @param configured the workers of the MultiKueueConfig, in its order
  * @param excluded the configured workers that the Workload may not use, and why
+ * @param known whether the MultiKueueConfigs are known; before that no worker counts as removed
  */
-public record ClusterCandidates(List<String> configured, Map<String, String> excluded) {
+public record ClusterCandidates(
+    List<String> configured, Map<String, String> excluded, boolean known) {
+
+  /** Creates candidates of a MultiKueueConfig that is known. */
+  public ClusterCandidates(List<String> configured, Map<String, String> excluded) {
+    this(configured, excluded, true);
+  }
 
   /** Copies the collections. */
   public ClusterCandidates {
@@ -28,6 +35,6 @@ public record ClusterCandidates(List<String> configured, Map<String, String> exc
   public ClusterCandidates without(Predicate<String> which, String why) {
     Map<String, String> more = new HashMap<>(excluded);
     configured.stream().filter(which).forEach(name -> more.putIfAbsent(name, why));
-    return new ClusterCandidates(configured, more);
+    return new ClusterCandidates(configured, more, known);
   }
 }

@@ -52,6 +52,11 @@ public record ManagerState(
     fitting = Set.copyOf(fitting);
   }
 
+  /** Whether it holds quota and waits for a worker. */
+  public boolean looksForWorker() {
+    return !over && reserving && !evicted && check == Check.PENDING;
+  }
+
   /** Copy whose job cannot be dispatched, for this reason. */
   public ManagerState unsendable(String why) {
     return new ManagerState(

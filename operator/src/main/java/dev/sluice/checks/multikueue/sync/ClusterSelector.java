@@ -13,6 +13,9 @@ public interface ClusterSelector {
    */
   Optional<List<String>> of(String check);
 
+  /** Whether the configs are known; before that no check has workers. */
+  boolean listed();
+
   /** The labels of a worker's MultiKueueCluster; empty if it does not exist. */
   Map<String, String> labels(String cluster);
 }

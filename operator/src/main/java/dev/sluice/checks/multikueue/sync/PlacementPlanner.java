@@ -2,7 +2,6 @@ package dev.sluice.checks.multikueue.sync;
 
 import dev.sluice.checks.multikueue.placement.ClusterCandidates;
 import dev.sluice.checks.multikueue.placement.ManagerState;
-import dev.sluice.checks.multikueue.placement.ManagerState.Check;
 import dev.sluice.checks.multikueue.placement.PlacementAction;
 import dev.sluice.checks.multikueue.placement.PlacementPlan;
 import dev.sluice.checks.multikueue.placement.WorkerState;
@@ -39,11 +38,18 @@ final class PlacementPlanner {
    */
   record Planned(PlacementPlan placementPlan, String answers) {}
 
+  /**
+   * The plan. A Workload that waits keeps its nominations and copies until the configs are known:
+   * nobody is asked, and nobody loses what was asked before.
+   */
   Planned of(
       RemoteWorkloadContext context,
       ManagerState managerState,
       ClusterCandidates clusterCandidates,
       Map<String, WorkerState> workerStates) {
+    if (managerState.looksForWorker() && !clusterCandidates.known()) {
+      return new Planned(new PlacementPlan(List.of(), Optional.empty()), "");
+    }
     List<PlacementAction> notAllowed = notAllowed(context, clusterCandidates, workerStates);
     if (!notAllowed.isEmpty()) {
       return new Planned(new PlacementPlan(notAllowed, Optional.empty()), "");
@@ -128,11 +134,8 @@ final class PlacementPlanner {
         ClusterCandidates clusterCandidates,
         Map<String, WorkerState> workerStates) {
       boolean waits =
-          !managerState.over()
-              && managerState.reserving()
-              && !managerState.evicted()
+          managerState.looksForWorker()
               && managerState.othersReady()
-              && managerState.check() == Check.PENDING
               && managerState.job() instanceof ManagerState.Sendable.Yes
               && workerStates.values().stream().noneMatch(PendingSummary::runs);
       if (!waits) {

@@ -157,7 +157,7 @@ final class WorkloadStateReader {
             limits
                 .forbids(name, clusterSelector.labels(name))
                 .ifPresent(why -> excluded.put(name, why)));
-    return new ClusterCandidates(configured, excluded);
+    return new ClusterCandidates(configured, excluded, clusterSelector.listed());
   }
 
   /**
