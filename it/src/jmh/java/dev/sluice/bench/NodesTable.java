@@ -42,7 +42,7 @@ public final class NodesTable {
 
   private final TopologyCache cache = new TopologyCache(TopologyOptions.DEFAULT);
   private final SchedulerEventSink engine = this::apply;
-  private final NodeStore nodes = new NodeStore(engine, name -> {});
+  private final NodeStore nodes = new NodeStore(engine, (before, after) -> {});
   private final PodStore pods =
       new PodStore(
           engine,

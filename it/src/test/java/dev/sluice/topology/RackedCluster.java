@@ -64,13 +64,21 @@ public final class RackedCluster {
 
   /** Makes so many nodes in a rack, whose names begin with the stem. */
   void addNodes(String stem, String rack, int count) {
-    cluster.createNodes(
-        NodeGroup.plentiful(cluster.name(stem), count)
-            .withCapacity("cpu", "4")
-            .withLabel("pool", cluster.name("pool"))
-            .withLabel("example.com/block", rack.substring(0, 2))
-            .withLabel("example.com/rack", rack)
-            .withTaint(new NodeTaint("pool", cluster.name("pool"), "NoSchedule")));
+    cluster.createNodes(group(stem, rack, count));
+  }
+
+  /** Makes a node in a rack that has another hostname than its name. */
+  void addNode(String stem, String rack, String hostname) {
+    cluster.createNodes(group(stem, rack, 1).withLabel(HOST, hostname));
+  }
+
+  private NodeGroup group(String stem, String rack, int count) {
+    return NodeGroup.plentiful(cluster.name(stem), count)
+        .withCapacity("cpu", "4")
+        .withLabel("pool", cluster.name("pool"))
+        .withLabel("example.com/block", rack.substring(0, 2))
+        .withLabel("example.com/rack", rack)
+        .withTaint(new NodeTaint("pool", cluster.name("pool"), "NoSchedule"));
   }
 
   /** The name of a node of a rack. */

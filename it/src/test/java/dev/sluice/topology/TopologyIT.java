@@ -250,6 +250,43 @@ class TopologyIT {
     }
   }
 
+  @Test
+  void nodesMayHaveAnotherHostnameThanTheirName(TestCluster cluster) {
+    RackedCluster racked = new RackedCluster(cluster);
+    for (String stem : List.of("one", "two", "three")) {
+      racked.addNode(stem, "b1r1", cluster.name("host-" + stem));
+    }
+    String one = cluster.name("host-one");
+    String two = cluster.name("host-two");
+    String three = cluster.name("host-three");
+    try (LocalOperator _ =
+        LocalOperator.start("operator-of-hostnames", cluster.kubeconfig(), settings())) {
+      racked.withQueues();
+      racked.job("named", "lq", REQUIRED, 3, 2);
+      racked.awaitRunning("named", 3);
+      String workload = racked.jobs().workloadOf(RackedCluster.JOB, "named");
+      Map<String, Integer> places = racked.assigned("named");
+      assertThat(places).hasSize(2);
+      assertThat(Set.of(one, two, three)).containsAll(places.keySet());
+
+      String lost = racked.running("named").keySet().iterator().next();
+      racked.removeNode(lost);
+      RackedCluster.eventually(
+          "replacement of " + lost,
+          () ->
+              assertThat(racked.assigned("named").keySet())
+                  .hasSize(2)
+                  .isNotEqualTo(places.keySet()));
+      racked.removePodsOf("named", lost);
+      RackedCluster.eventually(
+          "pods on other nodes",
+          () -> assertThat(racked.running("named")).hasSize(2).doesNotContainKey(lost));
+      assertThat(racked.condition(workload, "Evicted").isMissingNode()).isTrue();
+      assertThat(racked.jobs().get(QueuedJobs.WORKLOAD, workload).at("/status/unhealthyNodes"))
+          .isEmpty();
+    }
+  }
+
   /** One comes late, for a node that was replaced; the Workload of the other has no admission. */
   private static void strayPodsAreEnded(
       TestCluster cluster, RackedCluster racked, String workload, String lost) {

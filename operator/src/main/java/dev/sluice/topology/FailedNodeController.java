@@ -35,6 +35,7 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.BooleanSupplier;
 import java.util.function.Function;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -121,8 +122,12 @@ public final class FailedNodeController implements WorkloadListener, AutoCloseab
   }
 
   /** A node changed, appeared or disappeared: reconciles the Workloads that are assigned to it. */
-  public void nodeChanged(String node) {
-    byNode.of(node).forEach(queue::enqueue);
+  public void nodeChanged(@Nullable NodeState before, @Nullable NodeState after) {
+    Stream.of(Optional.ofNullable(before), Optional.ofNullable(after))
+        .flatMap(Optional::stream)
+        .map(state -> state.node().hostname())
+        .distinct()
+        .forEach(hostname -> byNode.of(hostname).forEach(queue::enqueue));
   }
 
   /** Reconciles all Workloads with an assignment. */
@@ -158,7 +163,7 @@ public final class FailedNodeController implements WorkloadListener, AutoCloseab
     Map<String, Map<String, Long>> requested = new HashMap<>();
     FailedNodePolicy.NodeContext context =
         new FailedNodePolicy.NodeContext(
-            dependencies.nodes()::find,
+            dependencies.nodes()::findHost,
             dependencies.pods().of(ofPods),
             assignment -> tolerations(workload, assignment),
             (node, pod) ->
@@ -288,7 +293,7 @@ public final class FailedNodeController implements WorkloadListener, AutoCloseab
     return workload.id().namespace() + "/" + workload.id().name();
   }
 
-  /** The Workloads whose assignment names a node, by node. Thread-safe. */
+  /** The Workloads whose assignment names a node, by its hostname. Thread-safe. */
   static final class WorkloadsByNode {
 
     private final Map<String, Set<PodStore.Key>> byNode = new ConcurrentHashMap<>();
@@ -323,8 +328,8 @@ public final class FailedNodeController implements WorkloadListener, AutoCloseab
     }
 
     /** The Workloads that are assigned to a node. */
-    List<PodStore.Key> of(String node) {
-      return List.copyOf(byNode.getOrDefault(node, Set.of()));
+    List<PodStore.Key> of(String hostname) {
+      return List.copyOf(byNode.getOrDefault(hostname, Set.of()));
     }
 
     private static PodStore.Key keyOf(WorkloadId id) {

@@ -48,7 +48,7 @@ public record FailedNodePolicy(
   /**
    * What is known of the nodes and pods of a Workload.
    *
-   * @param nodes finds nodes by name
+   * @param nodes finds nodes by hostname, which is what assignments name them by
    * @param pods the placed pods of the Workload that have not terminated
    * @param tolerations the tolerations of a pod set's pods
    * @param hasRoom whether a node has room for a pod beside the pods that are bound to it
@@ -89,16 +89,16 @@ public record FailedNodePolicy(
         Optional<NodeState> state = context.nodes().apply(node);
         boolean listed = workload.status().unhealthyNodes().contains(node);
         Optional<Instant> crowded =
-            state.flatMap(found -> crowdedSince(found, assignment.name(), context));
+            state.flatMap(found -> crowdedSince(node, found, assignment.name(), context));
         boolean full = crowded.filter(since -> isOver(since, context)).isPresent();
-        if (full && !isEmpty(node, context.pods())) {
+        if (full && !isEmpty(state.get(), context.pods())) {
           // To replace the node would move the places of pods that run there, too.
           return new NodeVerdict(
               workload.status().unhealthyNodes(),
               Optional.of("No room for all of its pods on " + node),
               next);
         }
-        if (full || hasFailed(node, state, context, tolerations, listed)) {
+        if (full || hasFailed(state, context, tolerations, listed)) {
           failed.add(node);
         } else if (crowded.isPresent()) {
           next = earlier(next, crowded.get().plus(CROWDED_TIME));
@@ -153,9 +153,9 @@ public record FailedNodePolicy(
    * does. Who took the room, such as pods that no queue holds, were bound before it.
    */
   private static Optional<Instant> crowdedSince(
-      NodeState node, String podSet, NodeContext context) {
+      String hostname, NodeState node, String podSet, NodeContext context) {
     return sent(context.pods()).stream()
-        .filter(pod -> pod.podSet().equals(podSet) && pod.target().equals(node.node().name()))
+        .filter(pod -> pod.podSet().equals(podSet) && pod.target().equals(hostname))
         .filter(pod -> pod.binding().unschedulableSince().isPresent())
         .filter(pod -> !context.hasRoom().test(node, pod))
         .flatMap(pod -> pod.binding().unschedulableSince().stream())
@@ -193,7 +193,7 @@ public record FailedNodePolicy(
     Optional<NodeState> state = context.nodes().apply(node);
     boolean replaced = !nodesOf(assignment).contains(node);
     return (replaced || workload.status().unhealthyNodes().contains(node))
-        && (hasFailed(node, state, context, context.tolerations().apply(assignment), true)
+        && (hasFailed(state, context, context.tolerations().apply(assignment), true)
             || (replaced
                 && state.filter(found -> !context.hasRoom().test(found, pod)).isPresent()));
   }
@@ -227,23 +227,19 @@ public record FailedNodePolicy(
    * @param known whether the node has failed before, for as long as nothing shows that it recovered
    */
   private boolean hasFailed(
-      String name,
-      Optional<NodeState> found,
-      NodeContext context,
-      List<Toleration> tolerations,
-      boolean known) {
+      Optional<NodeState> found, NodeContext context, List<Toleration> tolerations, boolean known) {
     if (found.isEmpty() || found.get().readiness() == NodeState.Readiness.MISSING) {
       return true;
     }
     NodeState state = found.get();
     if (isNotReady(state)) {
       return (afterFixedTime && !context.now().isBefore(state.since().plus(FIXED_TIME)))
-          || (onPodTermination && isEmpty(name, context.pods()));
+          || (onPodTermination && isEmpty(state, context.pods()));
     }
-    if (!onTaints || !isEmpty(name, context.pods())) {
+    if (!onTaints || !isEmpty(state, context.pods())) {
       return false;
     }
-    boolean leaving = known || context.pods().stream().anyMatch(pod -> pod.node().equals(name));
+    boolean leaving = known || context.pods().stream().anyMatch(pod -> isOn(pod, state));
     return state.node().taints().stream()
         .filter(Taint::keepsPodsOff)
         .anyMatch(
@@ -260,8 +256,13 @@ public record FailedNodePolicy(
     return state.readiness() == NodeState.Readiness.NOT_READY;
   }
 
-  private static boolean isEmpty(String node, Collection<TopologyPod> pods) {
-    return pods.stream().noneMatch(pod -> pod.node().equals(node) && !pod.deleting());
+  private static boolean isEmpty(NodeState node, Collection<TopologyPod> pods) {
+    return pods.stream().noneMatch(pod -> isOn(pod, node) && !pod.deleting());
+  }
+
+  /** A pod is bound to a node by its name, and sent to it by its hostname. */
+  private static boolean isOn(TopologyPod pod, NodeState node) {
+    return pod.node().equals(node.node().name());
   }
 
   /** How long pods stay on a node with a taint. */

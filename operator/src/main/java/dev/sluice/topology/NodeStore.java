@@ -18,6 +18,7 @@ import java.time.format.DateTimeParseException;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Collections;
+import java.util.Comparator;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
@@ -26,7 +27,8 @@ import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.function.Consumer;
+import java.util.function.BiConsumer;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The nodes of the cluster. The engine is told of a node when something changed that placement
@@ -35,17 +37,23 @@ import java.util.function.Consumer;
 public final class NodeStore implements Reflector.Sink<NodeState> {
 
   private final SchedulerEventSink engine;
-  private final Consumer<String> listener;
+  private final BiConsumer<@Nullable NodeState, @Nullable NodeState> listener;
   private final NodeParser parser = new NodeParser();
   private final Map<String, NodeState> nodes = new ConcurrentHashMap<>();
+
+  /** The names of nodes, by hostname. */
+  private final Map<String, Set<String>> named = new ConcurrentHashMap<>();
+
   private final Set<String> listed = new HashSet<>();
 
   /**
    * An empty store.
    *
-   * @param listener called with the name of each node that changed, after the store has the change
+   * @param listener called with each node that changed, before and after, once the store has the
+   *     change; null for a node that is new or gone
    */
-  public NodeStore(SchedulerEventSink engine, Consumer<String> listener) {
+  public NodeStore(
+      SchedulerEventSink engine, BiConsumer<@Nullable NodeState, @Nullable NodeState> listener) {
     this.engine = engine;
     this.listener = listener;
   }
@@ -53,6 +61,13 @@ public final class NodeStore implements Reflector.Sink<NodeState> {
   /** The node of this name, if it exists. */
   public Optional<NodeState> find(String name) {
     return Optional.ofNullable(nodes.get(name));
+  }
+
+  /** The node with this hostname, if it exists; one that is ready if several have it. */
+  public Optional<NodeState> findHost(String hostname) {
+    return named.getOrDefault(hostname, Set.of()).stream()
+        .flatMap(name -> find(name).stream())
+        .min(Comparator.comparing(NodeState::readiness));
   }
 
   /** All nodes; they may come and go while the view is read. */
@@ -84,10 +99,22 @@ public final class NodeStore implements Reflector.Sink<NodeState> {
       return;
     }
     nodes.put(name, state);
+    String hostname = state.node().hostname();
+    named.merge(
+        hostname,
+        Set.of(name),
+        (names, one) -> {
+          Set<String> all = new HashSet<>(names);
+          all.addAll(one);
+          return Set.copyOf(all);
+        });
+    if (before != null && !before.node().hostname().equals(hostname)) {
+      unname(before.node());
+    }
     if (before == null || !before.node().equals(state.node())) {
       engine.submit(new SchedulerEvent.NodeChanged(state.node()));
     }
-    listener.accept(name);
+    listener.accept(before, state);
   }
 
   @Override
@@ -96,10 +123,22 @@ public final class NodeStore implements Reflector.Sink<NodeState> {
   }
 
   private void remove(String name) {
-    if (nodes.remove(name) != null) {
+    NodeState before = nodes.remove(name);
+    if (before != null) {
+      unname(before.node());
       engine.submit(new SchedulerEvent.NodeRemoved(name));
-      listener.accept(name);
+      listener.accept(before, null);
     }
+  }
+
+  private void unname(ClusterNode node) {
+    named.computeIfPresent(
+        node.hostname(),
+        (hostname, names) -> {
+          Set<String> others = new HashSet<>(names);
+          others.remove(node.name());
+          return others.isEmpty() ? null : Set.copyOf(others);
+        });
   }
 
   @Override

@@ -71,7 +71,7 @@ public record TopologyPod(
     return gates.contains(KueueConstants.TOPOLOGY_GATE);
   }
 
-  /** The node that the pod was sent to by its node selector; empty if it was sent to none. */
+  /** The hostname of the node that the pod was sent to by its node selector; empty without. */
   String target() {
     return nodeSelector.getOrDefault(TopologyLabels.HOSTNAME, "");
   }

@@ -21,6 +21,7 @@ import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
@@ -57,20 +58,23 @@ class FailedNodePolicyTest {
 
   private void pod(String node, boolean deleting) {
     pods.removeIf(pod -> pod.node().equals(node));
-    pods.add(
-        new TopologyPod(
-            "ns",
-            "p-" + node,
-            "u-" + node,
-            "1",
-            "w",
-            "main",
-            Map.of(),
-            0,
-            List.of(),
-            Map.of("kubernetes.io/hostname", node),
-            TopologyPod.Binding.to(node),
-            deleting));
+    pods.add(onNode(node, node, deleting));
+  }
+
+  private static TopologyPod onNode(String hostname, String name, boolean deleting) {
+    return new TopologyPod(
+        "ns",
+        "p-" + name,
+        "u-" + name,
+        "1",
+        "w",
+        "main",
+        Map.of(),
+        0,
+        List.of(),
+        Map.of("kubernetes.io/hostname", hostname),
+        TopologyPod.Binding.to(name),
+        deleting);
   }
 
   private boolean hasRoom(NodeState node, TopologyPod pod) {
@@ -162,6 +166,31 @@ class FailedNodePolicyTest {
     assertThat(verdict(DEFAULT, "b").unhealthy()).containsExactly("b");
     node("b", Readiness.READY);
     assertThat(verdict(DEFAULT, "b").unhealthy()).as("recovered").isEmpty();
+  }
+
+  /** A cloud's name of a node may be another one than what its system calls itself. */
+  @Test
+  void aNodeIsKnownByItsHostnameAndItsPodsByItsName() {
+    named("b", "10-0-0-7.example", Readiness.READY);
+    assertThat(verdict(DEFAULT).unhealthy()).isEmpty();
+    named("b", "10-0-0-7.example", Readiness.NOT_READY);
+    assertThat(verdict(DEFAULT).unhealthy()).as("a pod is there").isEmpty();
+    pods.removeIf(pod -> pod.target().equals("b"));
+    assertThat(verdict(DEFAULT).unhealthy()).containsExactly("b");
+
+    named("b", "10-0-0-7.example", Readiness.READY);
+    pods.removeIf(pod -> pod.target().equals("b"));
+    full.add("10-0-0-7.example");
+    pods.add(unschedulable("b", NOW.minusSeconds(60)));
+    assertThat(verdict(DEFAULT).unhealthy()).as("a pod finds no room").containsExactly("b");
+  }
+
+  /** Gives a node another name than its hostname; its pod is bound to that. */
+  private void named(String hostname, String name, Readiness readiness) {
+    node(name, readiness);
+    nodes.put(hostname, Objects.requireNonNull(nodes.remove(name)));
+    pods.removeIf(pod -> pod.node().equals(hostname));
+    pods.add(onNode(hostname, name, false));
   }
 
   /** Gate TASReplaceNodeOnPodTermination. */

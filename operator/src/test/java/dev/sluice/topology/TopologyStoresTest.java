@@ -16,7 +16,10 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.TreeMap;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -25,11 +28,19 @@ import org.junit.jupiter.params.provider.ValueSource;
 class TopologyStoresTest {
 
   private final List<SchedulerEvent> events = new ArrayList<>();
-  private final List<String> changedNodes = new ArrayList<>();
+  private final List<Set<String>> changedNodes = new ArrayList<>();
   private final List<PodStore.Key> changedWorkloads = new ArrayList<>();
   private boolean assigned = true;
   private final List<Runnable> soon = new ArrayList<>();
-  private final NodeStore nodes = new NodeStore(events::add, changedNodes::add);
+  private final NodeStore nodes =
+      new NodeStore(
+          events::add,
+          (before, after) ->
+              changedNodes.add(
+                  Stream.of(Optional.ofNullable(before), Optional.ofNullable(after))
+                      .flatMap(Optional::stream)
+                      .map(state -> state.node().hostname())
+                      .collect(Collectors.toSet())));
   private final PodStore pods =
       new PodStore(
           events::add,
@@ -119,6 +130,39 @@ class TopologyStoresTest {
     nodes.clear();
     assertThat(events).endsWith(new SchedulerEvent.NodeRemoved("n3"));
     assertThat(nodes.size()).isZero();
+  }
+
+  private NodeState host(String name, String hostname, String ready) throws IOException {
+    return node(
+        """
+        {"metadata": {"name": "%s", "labels": {"kubernetes.io/hostname": "%s"}},
+         "status": {"conditions": [{"type": "Ready", "status": "%s"}]}}
+        """
+            .formatted(name, hostname, ready));
+  }
+
+  @Test
+  void nodesAreFoundByTheirHostname() throws IOException {
+    NodeState first = host("n1", "host-1", "True");
+    nodes.seen(first);
+    assertThat(nodes.findHost("host-1")).contains(first);
+    assertThat(nodes.findHost("n1")).isEmpty();
+    nodes.seen(node("{\"metadata\": {\"name\": \"n2\"}}"));
+    assertThat(nodes.findHost("n2")).as("without the label").isEqualTo(nodes.find("n2"));
+
+    changedNodes.clear();
+    NodeState renamed = host("n1", "host-2", "True");
+    nodes.seen(renamed);
+    assertThat(nodes.findHost("host-1")).isEmpty();
+    assertThat(nodes.findHost("host-2")).contains(renamed);
+    assertThat(changedNodes).containsExactly(Set.of("host-1", "host-2"));
+
+    nodes.seen(host("n0", "host-2", "False"));
+    assertThat(nodes.findHost("host-2")).as("the one that is ready").contains(renamed);
+    nodes.deleted(renamed);
+    assertThat(nodes.findHost("host-2")).isEqualTo(nodes.find("n0"));
+    nodes.clear();
+    assertThat(nodes.findHost("host-2")).isEmpty();
   }
 
   private static String otherPod(int uid, String node, String phase, String cpu) {

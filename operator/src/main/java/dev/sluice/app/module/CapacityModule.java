@@ -147,7 +147,7 @@ public final class CapacityModule implements OperatorModule {
   /** The nodes, which nothing but a provider that counts them has read for it. */
   private final class LocalNodes implements CapacityNodes {
 
-    private final NodeStore store = new NodeStore(event -> {}, any -> changed());
+    private final NodeStore store = new NodeStore(event -> {}, (before, after) -> changed());
     private final ReentrantLock lock = new ReentrantLock();
     private @Nullable Reflector<NodeState> reflector;
     private volatile boolean listed;

@@ -7,6 +7,7 @@ import dev.sluice.jobs.kind.JobKind;
 import dev.sluice.queues.mapping.FlavorMapper;
 import dev.sluice.topology.FailedNodeController;
 import dev.sluice.topology.FailedNodePolicy;
+import dev.sluice.topology.NodeState;
 import dev.sluice.topology.NodeStore;
 import dev.sluice.topology.PodStore;
 import dev.sluice.topology.TopologyAssignments;
@@ -182,12 +183,13 @@ public final class TopologyModule implements OperatorModule {
     return readers.isSynced() && nodes.find(node).filter(found -> !found.isUnreachable()).isEmpty();
   }
 
-  private void nodeChanged(String node) {
-    if (accounting.enabled() && readers.isSynced()) {
-      accounting.accounts().nodeChanged(node);
+  private void nodeChanged(@Nullable NodeState before, @Nullable NodeState after) {
+    NodeState node = after == null ? before : after;
+    if (node != null && accounting.enabled() && readers.isSynced()) {
+      accounting.accounts().nodeChanged(node.node().name());
     }
     if (replacesNodes() && readers.isSynced()) {
-      failedNodes.nodeChanged(node);
+      failedNodes.nodeChanged(before, after);
     }
   }
 

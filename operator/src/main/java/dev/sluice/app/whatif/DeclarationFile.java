@@ -390,7 +390,7 @@ final class DeclarationFile {
   private static SchedulerEvent node(ObjectNode node) throws IOException {
     byte[] bytes = node.toString().getBytes(StandardCharsets.UTF_8);
     return new SchedulerEvent.NodeChanged(
-        new NodeStore(_ -> {}, _ -> {}).parse(bytes, 0, bytes.length).node());
+        new NodeStore(_ -> {}, (_, _) -> {}).parse(bytes, 0, bytes.length).node());
   }
 
   /** Checks are taken for active: what they take is a part of how long Workloads had quota. */

@@ -28,4 +28,12 @@ public record ClusterNode(
     taints = List.copyOf(taints);
     allocatable = Collections.unmodifiableSortedMap(new TreeMap<>(allocatable));
   }
+
+  /**
+   * The value by which assignments and node selectors name the node: its label, which may be
+   * another one than its name; without the label its name.
+   */
+  public String hostname() {
+    return labels.getOrDefault(TopologySpec.HOSTNAME, name);
+  }
 }
