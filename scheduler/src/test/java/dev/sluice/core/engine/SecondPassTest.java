@@ -304,6 +304,49 @@ class SecondPassTest {
             });
   }
 
+  /** Where the places are of a group whose delayed pod sets have these numbers of pods. */
+  private List<String> placesOfGroup(List<PodSetRequest> asked, int... counts) {
+    scheduler = new SchedulerFixture();
+    racks();
+    scheduler.submit("a", "q", new RequestShape(asked), 0);
+    assertThat(scheduler.admitted()).containsExactly("a");
+    List<PodSetAssignment> delayed = new ArrayList<>();
+    for (int i = 0; i < counts.length; i++) {
+      PodSetAssignment podSet = scheduler.admission("a").podSets().get(i);
+      PodSetTopology topology =
+          counts[i] == 0
+              ? PodSetTopology.NONE
+              : new PodSetTopology(
+                  PodSetTopology.Delay.PENDING, Optional.empty(), podSet.topology().perPod());
+      delayed.add(
+          new PodSetAssignment(
+              podSet.name(), podSet.flavors(), podSet.usage(), counts[i], topology));
+    }
+    reserving("a", delayed, asked);
+    List<PlacementDecision> decided = decisions();
+    assertThat(decided).hasSize(1);
+    return places(
+        ((PlacementDecision.Place) decided.getFirst())
+            .podSets().stream().filter(podSet -> podSet.count() > 0).toList());
+  }
+
+  @Test
+  void delayedPlacesOfAGroupAreFoundForThePodsThatHaveQuota() {
+    PodSetRequest leader = podSet("leader", 1, 1, "g");
+    assertThat(placesOfGroup(List.of(leader, podSet("workers", 0, 3, "g")), 1, 0))
+        .as("a group without workers")
+        .containsExactly("leader:r1-n1=1");
+    assertThat(placesOfGroup(List.of(leader, podSet("workers", 3, 3, "g")), 1, 0))
+        .as("admitted without workers")
+        .containsExactly("leader:r1-n1=1");
+    assertThat(placesOfGroup(List.of(podSet("workers", 3, 3, "g"), leader), 1, 1))
+        .as("admitted with as many workers as leaders")
+        .containsExactly("workers:r1-n1=1", "leader:r1-n1=1");
+    assertThat(placesOfGroup(List.of(podSet("one", 2, 1, "g"), podSet("other", 2, 3, "g")), 1, 2))
+        .as("admitted with one pod of the smaller pod set")
+        .containsExactly("one:r1-n1=1", "other:r1-n1=1", "other:r1-n2=1");
+  }
+
   @Test
   void delayedPlacesThatDontExistAreLookedForAgainAndNeverEvict() {
     racks();

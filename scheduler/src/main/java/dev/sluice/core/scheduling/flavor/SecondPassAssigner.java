@@ -113,11 +113,10 @@ public final class SecondPassAssigner {
         || !TopologyCache.hasLevels(request.topology(), tree.spec())) {
       return new Unplaced(podSets.get(podSet).name(), Optional.empty());
     }
-    // The count of the assignment is smaller after a partial admission.
-    Pods pods = Pods.of(request.withCount(podSets.get(podSet).count()));
     PodSetRequest leading = leader < 0 ? null : request(leader);
     PlacementRequest wanted =
-        new PlacementRequest(pods, leading == null ? null : Pods.of(leading), request.topology());
+        new PlacementRequest(
+            Pods.of(request), leading == null ? null : Pods.of(leading), request.topology());
     TopologyAssignment kept = KeptPlaces.of(replaced, request.name());
     if (kept != null && !kept.levels().equals(tree.spec().assignedLevels())) {
       return new Unplaced(podSets.get(podSet).name(), Optional.empty());
@@ -201,10 +200,11 @@ public final class SecondPassAssigner {
     }
   }
 
+  /** What a pod set asks for, for as many pods as it has: fewer after a partial admission. */
   private @Nullable PodSetRequest request(int podSet) {
     for (PodSetRequest request : lacking.podSets()) {
       if (request.name().equals(podSets.get(podSet).name())) {
-        return request;
+        return request.withCount(podSets.get(podSet).count());
       }
     }
     return null;
@@ -219,14 +219,14 @@ public final class SecondPassAssigner {
     return null;
   }
 
-  /** The other one of a group of two pod sets; -1 without. */
+  /** The other one of a group of two pod sets that have pods; -1 without. */
   private int partnerOf(int podSet) {
     PodSetRequest request = request(podSet);
     int partner = -1;
     if (request != null && !request.group().isEmpty()) {
       for (int i = 0; i < podSets.size(); i++) {
         PodSetRequest other = i == podSet ? null : request(i);
-        if (other != null && other.group().equals(request.group())) {
+        if (other != null && other.count() > 0 && other.group().equals(request.group())) {
           if (partner >= 0) {
             return -1;
           }
