@@ -294,9 +294,11 @@ final class ReferenceEngine {
             && (entry.assumed() ? version > entry.version : version >= entry.version)) {
           hold(entry, null);
           parking.forgetBlock(id.uid());
-          world.sticky.values().remove(id.uid());
           world.workloads.remove(id.uid());
-          world.repeats.forget(id.uid());
+          if (version == Long.MAX_VALUE) {
+            world.sticky.values().remove(id.uid());
+            world.repeats.forget(id.uid());
+          }
         }
         if (!world.workloads.containsKey(id.uid())) {
           bounds.remove(id.uid());
@@ -416,10 +418,17 @@ final class ReferenceEngine {
     }
   }
 
+  /** Who comes, also after it was away, doesn't profit from whom it preempted before. */
+  private ReferenceEntry entry(WorkloadId id) {
+    if (!world.workloads.containsKey(id.uid())) {
+      world.repeats.forget(id.uid());
+      world.workloads.put(id.uid(), new ReferenceEntry(id));
+    }
+    return Objects.requireNonNull(world.workloads.get(id.uid()));
+  }
+
   private void pending(PendingWorkload workload) {
-    ReferenceEntry entry =
-        world.workloads.computeIfAbsent(
-            workload.id().uid(), any -> new ReferenceEntry(workload.id()));
+    ReferenceEntry entry = entry(workload.id());
     PendingWorkload before = entry.pending;
     boolean waited = entry.waits();
     if (workload.version() < entry.version
@@ -453,9 +462,7 @@ final class ReferenceEngine {
   }
 
   private void reserving(ReservingWorkload workload) {
-    ReferenceEntry entry =
-        world.workloads.computeIfAbsent(
-            workload.id().uid(), any -> new ReferenceEntry(workload.id()));
+    ReferenceEntry entry = entry(workload.id());
     boolean known = entry.holding != null && !entry.assumed();
     if (workload.version() < entry.version || (workload.version() == entry.version && !known)) {
       return;

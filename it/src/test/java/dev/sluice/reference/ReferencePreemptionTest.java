@@ -42,6 +42,24 @@ class ReferencePreemptionTest extends SmallWorld {
   }
 
   @Test
+  void aPreemptorThatWasAwayIsStillTheFirstOfItsQueue() {
+    queue("q", "", LOWER, flavor("f", 2));
+    running("low", "q", 2, 0);
+    Instant queuedAt = START.plusSeconds(++second);
+    submit("high", "q", 2, 8, queuedAt);
+    assertThat(victims("high")).containsOnlyKeys("low");
+
+    finish("high");
+    submit("higher", "q", 2, 9);
+    submit("high", "q", 2, 8, queuedAt);
+    finish("low");
+    assertThat(engine.cycle())
+        .singleElement()
+        .isInstanceOfSatisfying(
+            Admission.class, admission -> assertThat(admission.id().uid()).isEqualTo("high"));
+  }
+
+  @Test
   void amongEqualsOnlyTheNewerOneIsAVictim() {
     queue(
         "q",

@@ -316,13 +316,24 @@ abstract class Stage {
     pending(submit.asked(uid, last.get(uid), version++, now, isEvictable(uid, submit.number())));
   }
 
+  /** Ends a Workload; some of those that wait are only away, for a moment or longer. */
   private void release(String uid) {
-    PendingWorkload workload = last.remove(uid);
-    versions.remove(uid);
-    if (workload != null) {
-      fold(new SchedulerEvent.WorkloadReleased(workload.id(), version++));
-      deleted.merge(Integer.parseInt(workload.id().name().substring(1)), 1, Integer::sum);
+    PendingWorkload workload = last.get(uid);
+    if (workload == null) {
+      return;
     }
+    int number = Integer.parseInt(workload.id().name().substring(1));
+    if (number % 2 == 0 && asked().pendingOf(uid).isPresent()) {
+      fold(new SchedulerEvent.WorkloadReleased(workload.id(), version++));
+      if (number % 4 == 0) {
+        pending(withVersion(workload, version++));
+      }
+      return;
+    }
+    last.remove(uid);
+    versions.remove(uid);
+    fold(new SchedulerEvent.WorkloadReleased(workload.id(), Long.MAX_VALUE));
+    deleted.merge(number, 1, Integer::sum);
   }
 
   private void intrude(Step.Intrude intrude) {

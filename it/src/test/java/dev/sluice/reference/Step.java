@@ -74,7 +74,7 @@ sealed interface Step {
   /** The last fact about a pending Workload comes again, or one of an older version does. */
   record Echo(int number, boolean older) implements Step {}
 
-  /** A Workload is deleted or finished, whatever it does. */
+  /** A Workload is deleted, whatever it does; one that waits may be away for a while instead. */
   record Release(int number) implements Step {}
 
   /** The n-th holder finishes. */

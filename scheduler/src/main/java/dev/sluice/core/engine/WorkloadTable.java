@@ -280,14 +280,17 @@ final class WorkloadTable {
 
   /** A Workload whose preemption failed comes before others of its queue no more. */
   private void preemptionFailed(WaitingExport.PreemptionExport preemption) {
-    WorkloadEntry preemptor = entries.get(preemption.preemptor());
     ClusterQueueState queue = specRegistry.clusterQueues.get(preemption.clusterQueue());
-    if (preemptor != null && queue != null) {
-      queue.pending.forget(preemptor.id);
+    if (queue != null) {
+      queue.pending.forget(preemption.preemptor());
     }
   }
 
-  /** An admission that is being written is based on the version: it stays until that is refused. */
+  /**
+   * A Workload neither waits nor has quota any more. A preemptor that isn't deleted may be back and
+   * then comes first, as the quota was made free for it. An admission that is being written is
+   * based on the version: it stays until that is refused.
+   */
   void released(WorkloadId id, long version) {
     WorkloadEntry entry = entries.get(id.uid());
     if (entry == null
@@ -297,12 +300,14 @@ final class WorkloadTable {
     }
     withdraw(entry);
     ClusterQueueState queue = specRegistry.clusterQueues.get(entry.localQueue.clusterQueue());
-    if (queue != null) {
-      queue.pending.forget(id);
+    if (version == Long.MAX_VALUE) {
+      waiting.begunAnew(id);
+      if (queue != null) {
+        queue.pending.forget(id.uid());
+      }
     }
     dirtySet.touched(entry.localQueue.clusterQueue(), entry.localQueue.id);
     forget(entry);
-    waiting.begunAnew(id);
   }
 
   private void forget(WorkloadEntry entry) {
@@ -618,10 +623,10 @@ final class WorkloadTable {
     if (entry != null && !entry.localQueue.id.equals(queue)) {
       withdraw(entry);
       forget(entry);
-      waiting.begunAnew(id);
       entry = null;
     }
     if (entry == null) {
+      waiting.begunAnew(id);
       entry = create(id, queue, version);
     }
     return entry;

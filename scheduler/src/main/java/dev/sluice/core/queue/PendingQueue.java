@@ -451,10 +451,10 @@ public final class PendingQueue {
     return policy.keepsPreemptorFirst() ? sticky : null;
   }
 
-  /** Forgets a Workload that was deleted or finished, or whose preemption failed. */
-  public void forget(WorkloadId id) {
+  /** Forgets a Workload that was deleted, or whose preemption failed. */
+  public void forget(String uid) {
     activateSkipped();
-    if (id.equals(stickyId)) {
+    if (stickyId != null && stickyId.uid().equals(uid)) {
       sticky = null;
       stickyId = null;
     }

@@ -185,6 +185,41 @@ class PreemptionTest {
     assertThat(schedulerFixture.preempted()).containsExactly("low for higher: InClusterQueue");
   }
 
+  /** Its devices aren't known for a moment, say, or it was gated. */
+  @Test
+  void aPreemptorThatWasAwayIsStillTheFirstOfItsQueue() {
+    schedulerFixture.queue("q", "", LOWER_PRIORITY, quota("f", 10));
+    schedulerFixture.submit("low", "q", 10, 0, 0);
+    schedulerFixture.admitted();
+    schedulerFixture.submit("high", "q", 10, 8, 1);
+    schedulerFixture.admitted();
+    assertThat(schedulerFixture.preempted()).containsExactly("low for high: InClusterQueue");
+
+    schedulerFixture.finish("high");
+    schedulerFixture.submit("high", "q", 10, 8, 1);
+    schedulerFixture.submit("higher", "q", 10, 9, 2);
+    schedulerFixture.finish("low");
+    assertThat(schedulerFixture.admitted()).containsExactly("high");
+  }
+
+  @Test
+  void aPreemptorWhosePreemptionFailsWhileItIsAwayIsNotTheFirst() {
+    schedulerFixture.queue("q", "", LOWER_PRIORITY, quota("f", 10));
+    schedulerFixture.submit("low", "q", 10, 0, 0);
+    schedulerFixture.admitted();
+    schedulerFixture.submit("high", "q", 10, 8, 1);
+    schedulerFixture.admitted();
+    Decision.Target target = schedulerFixture.lastPreemption().targets().getFirst();
+
+    schedulerFixture.finish("high");
+    schedulerFixture.engine.apply(
+        new SchedulerEvent.EvictionRefused(target.id(), target.version()));
+    schedulerFixture.submit("high", "q", 10, 8, 1);
+    schedulerFixture.submit("higher", "q", 10, 9, 2);
+    schedulerFixture.finish("low");
+    assertThat(schedulerFixture.admitted()).containsExactly("higher");
+  }
+
   @Test
   void theDecisionSaysWhereInTheTreeBothAre() {
     schedulerFixture.cohort("root", "");
