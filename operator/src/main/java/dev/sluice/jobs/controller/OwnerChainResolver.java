@@ -134,7 +134,7 @@ public final class OwnerChainResolver {
    * the owner's controller neither made it nor counts it.
    */
   private boolean isPodOfItsOwn(CachedJob job, CachedJob.Controller owner) {
-    return job.ref().kind().is("v1", "Pod")
+    return PodGates.POD.equals(job.ref().kind())
         && "true".equals(job.labels().get(KueueConstants.MANAGED))
         && !believed.adopts(owner, job.labels());
   }

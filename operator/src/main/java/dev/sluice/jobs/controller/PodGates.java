@@ -36,7 +36,7 @@ import java.util.TreeMap;
  */
 final class PodGates {
 
-  private static final JobKind POD = new JobKind("", "v1", "Pod", "pods", "pod");
+  static final JobKind POD = new JobKind("", "v1", "Pod", "pods", "pod");
 
   /** A pod with more gates isn't opened: all others have to be written again. */
   private static final int MOST_GATES = 100;
