@@ -22,6 +22,9 @@ public final class FenceAnnotations {
   /** Label of a manager's Lease: the origin of the manager. */
   public static final String ORIGIN = KueueConstants.MULTIKUEUE_ORIGIN;
 
+  /** No manager waits for longer; a time so far ahead can be reckoned with. */
+  private static final Duration LONGEST = Duration.ofDays(3650);
+
   private static final String PREFIX = "sluice-fence-";
 
   private FenceAnnotations() {}
@@ -38,7 +41,8 @@ public final class FenceAnnotations {
   }
 
   /**
-   * How long after its manager's last renewal a Workload is deactivated; empty if it is not fenced.
+   * How long after its manager's last renewal a Workload is deactivated, ten years at most; empty
+   * if it is not fenced.
    */
   static Optional<Duration> after(CachedWorkload workload) {
     String text = workload.annotations().getOrDefault(AFTER, "");
@@ -46,7 +50,9 @@ public final class FenceAnnotations {
       return Optional.empty();
     }
     try {
-      return Optional.of(Duration.parse(text));
+      return Optional.of(Duration.parse(text))
+          .filter(after -> !after.isNegative())
+          .map(after -> after.compareTo(LONGEST) < 0 ? after : LONGEST);
     } catch (DateTimeParseException notOurs) {
       return Optional.empty();
     }

@@ -113,7 +113,7 @@ public final class FencingController
   /** Starts reading Leases and Workloads and checking deadlines. */
   public void start() {
     var unused = informer.start().thenRun(() -> listed = true);
-    tick();
+    dependencies.delays().repeat(CHECK_INTERVAL, () -> !closed, this::look);
   }
 
   @Override
@@ -195,14 +195,10 @@ public final class FencingController
                             : known.renewed(it.holder(), it.sent(), it.responseTime())));
   }
 
-  private void tick() {
-    if (closed) {
-      return;
-    }
+  private void look() {
     if (listed && dependencies.leading().getAsBoolean() && !overdue().isEmpty()) {
       dependencies.io().execute(this::evaluate);
     }
-    dependencies.delays().after(CHECK_INTERVAL, this::tick);
   }
 
   private List<Fenced> overdue() {
@@ -231,7 +227,7 @@ public final class FencingController
         read(origin);
       }
       overdue().forEach(this::stop);
-    } catch (IOException e) {
+    } catch (IOException | RuntimeException e) {
       LOG.warn("fence=unknown reason=\"{}\"", e.toString());
     } finally {
       busy.set(false);

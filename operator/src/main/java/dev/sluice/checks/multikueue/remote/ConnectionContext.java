@@ -5,6 +5,9 @@ import dev.sluice.kube.client.WriteGate;
 import java.time.Duration;
 import java.time.InstantSource;
 import java.util.concurrent.Executor;
+import java.util.function.BooleanSupplier;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Dependencies of connections.
@@ -25,6 +28,8 @@ public record ConnectionContext(
     WriteGate writes,
     RequestLimiter limiter,
     RemoteLimits limits) {
+
+  private static final Logger LOG = LoggerFactory.getLogger(ConnectionContext.class);
 
   /** With the limits that suit this process's memory. */
   public ConnectionContext(
@@ -60,5 +65,25 @@ public record ConnectionContext(
 
     /** Runs the task once, not earlier than after the delay; the task must be short. */
     void after(Duration delay, Runnable task);
+
+    /**
+     * Runs the task after each pause while it is wanted, whatever becomes of it: a look that fails
+     * must not be the last one.
+     */
+    default void repeat(Duration pause, BooleanSupplier wanted, Runnable task) {
+      after(
+          pause,
+          () -> {
+            if (wanted.getAsBoolean()) {
+              try {
+                task.run();
+              } catch (RuntimeException e) {
+                LOG.error("task=failed again={}ms", pause.toMillis(), e);
+              } finally {
+                repeat(pause, wanted, task);
+              }
+            }
+          });
+    }
   }
 }

@@ -51,7 +51,7 @@ public final class RemoteCollection implements AutoCloseable {
 
   void start() {
     connectionContext.io().execute(this::read);
-    probeLater();
+    connectionContext.delays().repeat(PROBE_INTERVAL, () -> !closed, reflector::probe);
   }
 
   /** The objects, as last seen. */
@@ -107,19 +107,6 @@ public final class RemoteCollection implements AutoCloseable {
             () -> {
               if (!closed) {
                 connectionContext.io().execute(this::read);
-              }
-            });
-  }
-
-  private void probeLater() {
-    connectionContext
-        .delays()
-        .after(
-            PROBE_INTERVAL,
-            () -> {
-              if (!closed) {
-                reflector.probe();
-                probeLater();
               }
             });
   }

@@ -356,7 +356,7 @@ public final class RemoteConnections implements AutoCloseable {
         return;
       }
       try (session) {
-        connectionContext.delays().after(PROBE_INTERVAL, () -> probe(session));
+        connectionContext.delays().repeat(PROBE_INTERVAL, () -> isCurrent(session), session::probe);
         session.run(timeout(), new SessionEvents(session));
         Optional<RemoteLimitException> limit = excess();
         if (limit.isPresent()) {
@@ -491,17 +491,10 @@ public final class RemoteConnections implements AutoCloseable {
       return FailureText.text(workerCredentials.redact(FailureText.message(failure)));
     }
 
-    private void probe(RemoteSession session) {
-      if (!isClosed() && session().filter(current -> current == session).isPresent()) {
-        session.probe();
-        connectionContext.delays().after(PROBE_INTERVAL, () -> probe(session));
-      }
-    }
-
-    private Optional<RemoteSession> session() {
+    private boolean isCurrent(RemoteSession session) {
       lock.lock();
       try {
-        return remoteSession;
+        return !closed && remoteSession.filter(it -> it == session).isPresent();
       } finally {
         lock.unlock();
       }

@@ -82,6 +82,11 @@ public final class LeaseHeartbeat {
     if (!fence.timeouts().fences() || !active.getAsBoolean()) {
       return;
     }
+    connectionContext.delays().repeat(fence.timeouts().renewEvery(), active, this::renewAll);
+    renewAll();
+  }
+
+  private void renewAll() {
     for (Map.Entry<String, Boolean> link : connections.connected().entrySet()) {
       String cluster = link.getKey();
       boolean used = connections.workloads(cluster).filter(it -> !it.keys().isEmpty()).isPresent();
@@ -89,7 +94,6 @@ public final class LeaseHeartbeat {
         connectionContext.io().execute(() -> renew(cluster));
       }
     }
-    connectionContext.delays().after(fence.timeouts().renewEvery(), this::start);
   }
 
   private void renew(String cluster) {

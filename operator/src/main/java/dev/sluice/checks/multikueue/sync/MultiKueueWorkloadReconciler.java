@@ -212,7 +212,7 @@ public final class MultiKueueWorkloadReconciler implements WorkloadListener, Aut
     open = true;
     leaseHeartbeat.start();
     workloads.all().forEach(workload -> changed(null, workload));
-    collect();
+    collectOrphans();
   }
 
   /** Called when this process ends or doesn't lead any more: begins no reconciliation. */
@@ -492,10 +492,10 @@ public final class MultiKueueWorkloadReconciler implements WorkloadListener, Aut
   }
 
   /** Searches for orphans in workers, periodically. */
-  private void collect() {
+  private void collectOrphans() {
     if (open && !options.gcInterval().isZero()) {
+      connectionContext.delays().repeat(options.gcInterval(), () -> open, orphanCollector::collect);
       orphanCollector.collect();
-      connectionContext.delays().after(options.gcInterval(), this::collect);
     }
   }
 

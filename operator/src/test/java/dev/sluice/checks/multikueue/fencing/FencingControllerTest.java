@@ -27,6 +27,8 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /**
  * The fence over played answers of an API server, whose clock is the real one; that of the operator
@@ -43,6 +45,7 @@ class FencingControllerTest {
       new AtomicReference<>(started.minus(1, ChronoUnit.DAYS));
   private volatile Runnable due = () -> {};
   private final AtomicBoolean leading = new AtomicBoolean(true);
+  private volatile Runnable duringLook = () -> {};
   private final List<String> written = new CopyOnWriteArrayList<>();
   private final List<String> told = new CopyOnWriteArrayList<>();
   private final PlayedApi api = new PlayedApi();
@@ -55,7 +58,10 @@ class FencingControllerTest {
               "system",
               new Reader(),
               writer,
-              leading::get,
+              () -> {
+                duringLook.run();
+                return leading.get();
+              },
               Runnable::run,
               (delay, task) -> this.due = task,
               now::get,
@@ -136,8 +142,12 @@ class FencingControllerTest {
 
   /** One that its manager sent, made when the operator's clock began. */
   private CachedWorkload sent(boolean active, Map<String, String> annotations) {
+    return sent("wl", active, annotations);
+  }
+
+  private CachedWorkload sent(String name, boolean active, Map<String, String> annotations) {
     return new CachedWorkload(
-        new WorkloadId("uid", "team", "wl"),
+        new WorkloadId("uid-of-" + name, "team", name),
         1,
         1,
         started.minus(1, ChronoUnit.DAYS),
@@ -349,5 +359,38 @@ class FencingControllerTest {
 
     assertThat(reads()).isEqualTo(before);
     assertThat(written).isEmpty();
+  }
+
+  @Test
+  void afterALookThatFailsTheNextOneComes() {
+    renewed(200);
+    keeper.changed(null, fenced());
+    start();
+    AtomicBoolean failed = new AtomicBoolean();
+    duringLook =
+        () -> {
+          failed.set(true);
+          throw new IllegalStateException("a look that fails");
+        };
+    await()
+        .until(
+            () -> {
+              pass(0);
+              return failed.get();
+            });
+    duringLook = () -> {};
+
+    untilStopped();
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"PT2562047788015215H", "PT-2562047788015215H"})
+  void timesThatNoClockReachesKeepNobodyElseFromBeingStopped(String after) {
+    renewed(200);
+    keeper.changed(null, sent("endless", true, Map.of(FenceAnnotations.AFTER, after)));
+    keeper.changed(null, fenced());
+    start();
+
+    untilStopped();
   }
 }
