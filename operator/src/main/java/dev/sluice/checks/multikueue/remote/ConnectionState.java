@@ -31,7 +31,7 @@ public sealed interface ConnectionState {
       implements ConnectionState {}
 
   /**
-   * No client can be built from the credentials; the connection waits for other credentials.
+   * No client can be built from the credentials; that is tried again after the longest pause.
    *
    * @param cause the problem, without secrets
    */

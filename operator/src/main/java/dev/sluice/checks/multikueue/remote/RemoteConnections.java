@@ -347,8 +347,7 @@ public final class RemoteConnections implements AutoCloseable {
         failed(e);
         return;
       } catch (RuntimeException e) {
-        transition(new ConnectionState.Unbuildable(report(e), lostSince()));
-        LOG.warn("cluster={} connected=false cause=\"{}\"", cluster, report(e));
+        unbuildable(e);
         return;
       }
       if (!began(session)) {
@@ -459,10 +458,23 @@ public final class RemoteConnections implements AutoCloseable {
         if (cutOff) {
           listener.cutOff();
         }
-        connectionContext
-            .delays()
-            .after(pause, () -> connectionContext.io().execute(this::attemptIfOpen));
+        attemptAfter(pause);
       }
+    }
+
+    /** Mostly the credentials are to blame; but threads or files may have run out for a while. */
+    private void unbuildable(RuntimeException failure) {
+      String cause = report(failure);
+      if (transition(new ConnectionState.Unbuildable(cause, lostSince()))) {
+        LOG.warn("cluster={} connected=false cause=\"{}\"", cluster, cause);
+        attemptAfter(ReconnectBackoff.none().cutOff().pause());
+      }
+    }
+
+    private void attemptAfter(Duration pause) {
+      connectionContext
+          .delays()
+          .after(pause, () -> connectionContext.io().execute(this::attemptIfOpen));
     }
 
     private void attemptIfOpen() {

@@ -4,8 +4,6 @@ import static dev.sluice.checks.multikueue.remote.Stage.credentials;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.sluice.kube.client.ResponseTimeoutException;
-import dev.sluice.kube.client.WriteGate;
-import io.fabric8.kubernetes.client.KubernetesClientException;
 import java.io.IOException;
 import java.time.Duration;
 import java.time.Instant;
@@ -217,27 +215,32 @@ class RemoteConnectionsTest {
   }
 
   @Test
-  void aClientThatCannotBeMadeIsNotTriedAgain() {
-    Stage broken = new Stage();
-    RemoteConnections unbuildable =
-        new RemoteConnections(
-            new ConnectionContext(
-                (workerCredentials, objects) -> {
-                  throw new KubernetesClientException("no such key algorithm");
-                },
-                Runnable::run,
-                (delay, task) -> {
-                  throw new AssertionError("nothing is due");
-                },
-                broken::now,
-                WriteGate.open()),
-            broken);
+  void aClientThatCannotBeMadeIsTriedAgainLate() {
+    Instant begin = stage.now();
+    stage.unbuildable(Optional.of("too many open files"));
 
-    unbuildable.use("site", credentials("token-1"));
+    links.use("site", credentials("token-1"));
+    stage.pass(Duration.ofSeconds(319));
 
-    assertThat(unbuildable.state("site"))
-        .contains(
-            new ConnectionState.Unbuildable("no such key algorithm", Optional.of(broken.now())));
+    assertThat(links.state("site"))
+        .contains(new ConnectionState.Unbuildable("too many open files", Optional.of(begin)));
+    assertThat(stage.opened()).hasSize(1);
+
+    stage.unbuildable(Optional.empty());
+    stage.next(RemoteConnectionsTest::lasting);
+    stage.pass(Duration.ofSeconds(1));
+    assertThat(links.state("site")).contains(new ConnectionState.Connected(stage.now()));
+  }
+
+  @Test
+  void aClusterThatIsForgottenWhileNoClientCanBeMadeIsNotTriedAgain() {
+    stage.unbuildable(Optional.of("no such key algorithm"));
+    links.use("site", credentials("token-1"));
+
+    links.forget("site");
+    stage.pass(Duration.ofHours(1));
+
+    assertThat(stage.opened()).hasSize(1);
   }
 
   @Test

@@ -6,6 +6,7 @@ import dev.sluice.checks.multikueue.access.WorkerEndpoint;
 import dev.sluice.checks.multikueue.remote.RemoteObjects.Key;
 import dev.sluice.kube.client.WriteGate;
 import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.KubernetesClientException;
 import java.io.IOException;
 import java.net.URI;
 import java.time.Duration;
@@ -29,6 +30,7 @@ final class Stage implements RemoteConnections.Listener {
   private final List<String> opened = new ArrayList<>();
   private final List<Duration> patience = new ArrayList<>();
   private final List<String> told = new ArrayList<>();
+  private Optional<String> unbuildable = Optional.empty();
   private int closed;
   private Instant now = Instant.parse("2026-03-01T12:00:00Z");
 
@@ -54,6 +56,11 @@ final class Stage implements RemoteConnections.Listener {
   /** The next session does this. */
   void next(Play play) {
     plays.add(play);
+  }
+
+  /** From now on no client can be made, for this reason; empty if one can. */
+  void unbuildable(Optional<String> why) {
+    unbuildable = why;
   }
 
   /** Lets the time pass: what becomes due runs, in order. */
@@ -106,6 +113,9 @@ final class Stage implements RemoteConnections.Listener {
 
   private RemoteSession open(WorkerCredentials workerCredentials) {
     opened.add(workerCredentials.token().orElse(""));
+    if (unbuildable.isPresent()) {
+      throw new KubernetesClientException(unbuildable.get());
+    }
     Play play = plays.remove();
     return new RemoteSession() {
       @Override
