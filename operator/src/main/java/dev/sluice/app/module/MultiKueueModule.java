@@ -218,7 +218,7 @@ public final class MultiKueueModule implements OperatorModule {
   private ConnectionContext connections() {
     String selector = KueueConstants.MULTIKUEUE_ORIGIN + "=" + configuration.origin();
     return new ConnectionContext(
-        new WorkerClients(selector, monotonicClock, context.clock(), context.executor()),
+        new WorkerClients(selector, monotonicClock, context.clock()),
         context.executor(),
         context::schedule,
         monotonicClock,

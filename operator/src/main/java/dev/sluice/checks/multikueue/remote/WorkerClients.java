@@ -20,10 +20,10 @@ import io.fabric8.kubernetes.client.http.Interceptor;
 import io.fabric8.kubernetes.client.vertx.VertxHttpClient;
 import io.fabric8.kubernetes.client.vertx.VertxHttpClientBuilder;
 import io.fabric8.kubernetes.client.vertx.VertxHttpClientFactory;
+import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.InterruptedIOException;
-import java.io.UncheckedIOException;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.time.DateTimeException;
@@ -34,12 +34,8 @@ import java.util.ArrayList;
 import java.util.Base64;
 import java.util.List;
 import java.util.Optional;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ExecutionException;
-import java.util.concurrent.Executor;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
 import java.util.concurrent.locks.ReentrantLock;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -62,13 +58,12 @@ public final class WorkerClients implements RemoteSession.Connector {
    * @param selector the label that the Workloads have, as {@code key=value}
    * @param clock measures durations
    * @param wallClock decides whether a token has expired
-   * @param io reads the output of login programs
    */
-  public WorkerClients(String selector, InstantSource clock, InstantSource wallClock, Executor io) {
+  public WorkerClients(String selector, InstantSource clock, InstantSource wallClock) {
     this.selector = selector;
     this.clock = clock;
     this.wallClock = wallClock;
-    this.provider = new ExecCredentialProvider(LOGIN_TIMEOUT, io);
+    this.provider = new ExecCredentialProvider(LOGIN_TIMEOUT);
   }
 
   @Override
@@ -258,21 +253,18 @@ public final class WorkerClients implements RemoteSession.Connector {
 
     private static final int MAX_CONCURRENT = 4;
     private static final int MAX_OUTPUT_BYTES = 1 << 20;
-    private static final Duration REST = Duration.ofSeconds(2);
+    private static final Duration LOOK = Duration.ofMillis(20);
 
     private final Duration timeout;
-    private final Executor io;
     private final Semaphore permits = new Semaphore(MAX_CONCURRENT);
 
     /**
      * Creates a provider.
      *
      * @param timeout the longest time that a program may run
-     * @param io reads the output of the programs
      */
-    ExecCredentialProvider(Duration timeout, Executor io) {
+    ExecCredentialProvider(Duration timeout) {
       this.timeout = timeout;
-      this.io = io;
     }
 
     /**
@@ -326,20 +318,35 @@ public final class WorkerClients implements RemoteSession.Connector {
       Process process = start(builder, plugin);
       try {
         process.getOutputStream().close();
-        CompletableFuture<byte[]> stdout =
-            CompletableFuture.supplyAsync(() -> read(process.getInputStream()), io);
-        if (!process.waitFor(timeout.toMillis(), TimeUnit.MILLISECONDS)) {
-          throw failed(plugin, "took longer than " + timeout.toSeconds() + "s");
-        }
+        byte[] output =
+            read(process)
+                .orElseThrow(() -> failed(plugin, "took longer than " + timeout.toSeconds() + "s"));
         if (process.exitValue() != 0) {
           throw failed(plugin, "ended with " + process.exitValue());
         }
-        return stdout.get(REST.toMillis(), TimeUnit.MILLISECONDS);
-      } catch (ExecutionException | TimeoutException e) {
-        throw failed(plugin, "can't be read: " + e);
+        return output;
       } finally {
+        // what a script has started would outlive it
+        process.descendants().forEach(ProcessHandle::destroyForcibly);
         process.destroyForcibly();
       }
+    }
+
+    /**
+     * What the program prints until it ends; empty if its time is over before. No call waits for
+     * more output: a child in the background may hold the pipe for ever.
+     */
+    private Optional<byte[]> read(Process process) throws IOException, InterruptedException {
+      ByteArrayOutputStream output = new ByteArrayOutputStream();
+      InputStream stream = process.getInputStream();
+      long begun = System.nanoTime();
+      boolean ended = false;
+      while (!ended && System.nanoTime() - begun < timeout.toNanos()) {
+        ended = process.waitFor(LOOK.toMillis(), TimeUnit.MILLISECONDS);
+        int most = MAX_OUTPUT_BYTES - output.size();
+        output.write(stream.readNBytes(Math.min(stream.available(), most)));
+      }
+      return ended ? Optional.of(output.toByteArray()) : Optional.empty();
     }
 
     private static Process start(ProcessBuilder builder, ExecPlugin plugin) throws IOException {
@@ -347,14 +354,6 @@ public final class WorkerClients implements RemoteSession.Connector {
         return builder.start();
       } catch (IOException e) {
         throw failed(plugin, "can't be run: " + e.getMessage());
-      }
-    }
-
-    private static byte[] read(InputStream stream) {
-      try {
-        return stream.readNBytes(MAX_OUTPUT_BYTES);
-      } catch (IOException e) {
-        throw new UncheckedIOException(e);
       }
     }
 

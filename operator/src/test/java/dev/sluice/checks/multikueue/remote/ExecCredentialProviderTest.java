@@ -2,6 +2,7 @@ package dev.sluice.checks.multikueue.remote;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.sluice.checks.multikueue.access.ExecPlugin;
@@ -29,8 +30,7 @@ class ExecCredentialProviderTest {
   @TempDir private Path directory = Path.of("");
   private Instant now = Instant.parse("2026-03-01T12:00:00Z");
 
-  private final ExecCredentialProvider logins =
-      new ExecCredentialProvider(Duration.ofSeconds(20), task -> Thread.ofVirtual().start(task));
+  private final ExecCredentialProvider logins = new ExecCredentialProvider(Duration.ofSeconds(20));
 
   private Path script(String text) throws IOException {
     Path file = directory.resolve("login");
@@ -124,13 +124,57 @@ class ExecCredentialProviderTest {
 
   @Test
   void aProgramThatHangsIsEnded() throws Exception {
-    ExecCredentialProvider hasty =
-        new ExecCredentialProvider(Duration.ofSeconds(1), task -> Thread.ofVirtual().start(task));
+    ExecCredentialProvider hasty = new ExecCredentialProvider(Duration.ofSeconds(1));
     Path file = script("exec sleep 60\n");
 
     assertThatThrownBy(() -> hasty.run(plugin(file)))
         .isInstanceOf(IOException.class)
         .hasMessageEndingWith("took longer than 1s");
+  }
+
+  /** The process whose number a script wrote into a file. */
+  private Optional<ProcessHandle> child() throws IOException {
+    return ProcessHandle.of(Long.parseLong(Files.readString(directory.resolve("child")).strip()));
+  }
+
+  @Test
+  void whatAProgramThatHangsHasStartedIsEndedWithIt() throws Exception {
+    ExecCredentialProvider hasty = new ExecCredentialProvider(Duration.ofSeconds(2));
+    Path file = script("sleep 1000 &\necho $! > %s/child\nwait\n".formatted(directory));
+
+    assertThatThrownBy(() -> hasty.run(plugin(file))).isInstanceOf(IOException.class);
+
+    Optional<ProcessHandle> child = child();
+    await()
+        .atMost(Duration.ofSeconds(30))
+        .until(() -> child.filter(ProcessHandle::isAlive).isEmpty());
+  }
+
+  @Test
+  void aProgramThatLeavesAnotherInTheBackgroundIsNotWaitedFor() throws Exception {
+    Path file =
+        script(
+            "sleep 1000 &\necho $! > %s/child\necho '%s'\n"
+                .formatted(directory, credential("{\"token\": \"abc\"}")));
+    try {
+      assertThat(logins.run(plugin(file)).token()).contains("abc");
+    } finally {
+      child().ifPresent(ProcessHandle::destroyForcibly);
+    }
+  }
+
+  @Test
+  void aLongAnswerIsReadToItsEnd() throws Exception {
+    String certificate = "x".repeat(200_000);
+    Path answer = directory.resolve("answer");
+    Files.writeString(
+        answer,
+        credential(
+            "{\"clientCertificateData\": \"%s\", \"clientKeyData\": \"key\"}"
+                .formatted(certificate)));
+
+    assertThat(logins.run(plugin(script("cat " + answer + "\n"))).certificate().orElseThrow())
+        .hasSizeGreaterThan(200_000);
   }
 
   @Test

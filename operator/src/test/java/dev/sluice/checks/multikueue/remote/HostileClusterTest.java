@@ -39,7 +39,7 @@ class HostileClusterTest implements RemoteConnections.Listener, RemoteCollection
   private final RemoteConnections links =
       new RemoteConnections(
           new ConnectionContext(
-              new WorkerClients("a=b", Instant::now, Instant::now, threads),
+              new WorkerClients("a=b", Instant::now, Instant::now),
               threads,
               (delay, task) ->
                   delays.schedule(

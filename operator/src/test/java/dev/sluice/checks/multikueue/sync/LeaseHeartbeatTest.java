@@ -50,7 +50,7 @@ class LeaseHeartbeatTest implements RemoteConnections.Listener {
   private final WriteGate writes = new WriteGate(active::get);
   private final ConnectionContext connectionContext =
       new ConnectionContext(
-          new WorkerClients("a=b", now::get, now::get, threads),
+          new WorkerClients("a=b", now::get, now::get),
           threads,
           (delay, task) -> delayed.add(new Delayed(delay, task)),
           now::get,

@@ -70,7 +70,7 @@ class RequestsOfARemoteJobTest implements RemoteConnections.Listener {
   private final WriteGate writes = WriteGate.open();
   private final ConnectionContext connectionContext =
       new ConnectionContext(
-          new WorkerClients("a=b", () -> NOW, () -> NOW, threads),
+          new WorkerClients("a=b", () -> NOW, () -> NOW),
           threads,
           (delay, task) -> {},
           () -> NOW,
