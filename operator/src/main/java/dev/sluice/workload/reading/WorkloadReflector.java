@@ -170,7 +170,9 @@ public final class WorkloadReflector implements WorkloadReader {
           pause(backoff.next());
         }
       } catch (ResourceExpiredException e) {
+        // a server that forgets versions at once must not be asked for list after list
         listNext = true;
+        pause(backoff.next());
       } catch (IOException | RuntimeException e) {
         failed(e);
         pause(backoff.next());

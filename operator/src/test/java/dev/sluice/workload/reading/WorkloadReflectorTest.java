@@ -222,6 +222,23 @@ class WorkloadReflectorTest {
   }
 
   @Test
+  void listsAgainWithPausesWhenTheServerForgetsAllVersionsAtOnce() {
+    Duration pause = Duration.ofMillis(400);
+    reader.close();
+    reader = reader(new ReflectorOptions(2, 400, 4, Duration.ofSeconds(20), 0, pause, pause));
+    for (int i = 0; i < 5; i++) {
+      server.then(200, list(10, "")).then(410, "{\"kind\":\"Status\",\"code\":410}");
+    }
+    server.then(200, list(30, "")).then(new Watch());
+    long begun = System.nanoTime();
+
+    reader.start().join();
+    await().until(() -> server.asked().size() == 12);
+
+    assertThat(Duration.ofNanos(System.nanoTime() - begun)).isGreaterThan(Duration.ofSeconds(1));
+  }
+
+  @Test
   void aSecondObjectOfTheSameNameIsTheEndOfTheFirst() {
     listen();
     Watch watch = new Watch();

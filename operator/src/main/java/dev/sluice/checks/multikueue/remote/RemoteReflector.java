@@ -39,6 +39,8 @@ final class RemoteReflector implements AutoCloseable {
   /** A watch without events that ends before this time counts as failed. */
   private static final Duration SHORTEST_WATCH = Duration.ofSeconds(1);
 
+  private static final int MOST_EXPIRED = 3;
+
   private final String path;
   private final String selector;
   private final RemoteObjects objects;
@@ -98,6 +100,7 @@ final class RemoteReflector implements AutoCloseable {
   void run(Duration timeout, RemoteSession.Events events) throws IOException {
     RemoteHandler handler = new RemoteHandler(events);
     boolean listed = false;
+    int expired = 0;
     while (!listWatch.isClosed()) {
       try {
         if (!listed) {
@@ -110,8 +113,14 @@ final class RemoteReflector implements AutoCloseable {
         if (received == 0 && clock.instant().isBefore(handler.began.plus(SHORTEST_WATCH))) {
           throw new IOException("the watch ended at once");
         }
+        handler.progressed = true;
       } catch (ResourceExpiredException e) {
         listed = false;
+        expired = handler.progressed ? 1 : expired + 1;
+        handler.progressed = false;
+        if (expired > MOST_EXPIRED) {
+          throw new IOException("the worker forgets at once what it has sent", e);
+        }
       } catch (AnswerTooLongException e) {
         throw new RemoteLimitException(path + ": " + e.getMessage());
       } catch (IOException e) {
@@ -147,6 +156,10 @@ final class RemoteReflector implements AutoCloseable {
     private long listedBytes;
 
     private boolean established;
+
+    /** Whether a watch told of something, or lasted, since a version had expired. */
+    private boolean progressed;
+
     private Instant began = Instant.MIN;
 
     RemoteHandler(RemoteSession.Events events) {
@@ -171,6 +184,7 @@ final class RemoteReflector implements AutoCloseable {
     @Override
     public void object(byte[] json, int offset, int length, boolean deleted)
         throws RemoteLimitException {
+      progressed |= listed.isEmpty();
       budget.reading().lock();
       try {
         if (deleted) {

@@ -159,6 +159,30 @@ class RemoteReflectorTest implements RemoteSession.Events {
   }
 
   @Test
+  void failsWhenTheServerForgetsAllVersionsAtOnce() throws Exception {
+    for (int i = 0; i < 4; i++) {
+      server.then(200, page(7 + i, "")).then(410, "{}");
+    }
+
+    assertThat(run().get()).isInstanceOf(IOException.class).hasMessageContaining("forgets");
+    assertThat(server.asked()).hasSize(8);
+  }
+
+  @Test
+  void listsAgainAsOftenAsVersionsAreForgottenAfterEvents() {
+    for (int i = 0; i < 6; i++) {
+      server.then(200, page(7 + 2 * i, ""));
+      server.then(
+          new ScriptedServer.Watch().send(event("ADDED", thing("a", 8 + 2 * i))).send(GONE).end());
+    }
+    server.then(200, page(50, "")).then(new ScriptedServer.Watch());
+    var end = run();
+
+    await().until(() -> server.asked().size() == 14);
+    assertThat(end).isNotDone();
+  }
+
+  @Test
   void failsWhenTheServerSaysNo() throws Exception {
     server.then(403, "{\"message\":\"workloads is forbidden\"}");
 
