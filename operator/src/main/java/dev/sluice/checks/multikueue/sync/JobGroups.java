@@ -23,13 +23,12 @@ import org.jspecify.annotations.Nullable;
  */
 final class JobGroups {
 
-  private static final int LOCKS = 64;
-
   private final WorkloadLister workloads;
   private final Map<GroupedJob, Set<String>> names = new ConcurrentHashMap<>();
   private final Map<GroupedJob, ClusterClaim> claims = new ConcurrentHashMap<>();
-  private final List<ReentrantLock> locks =
-      Stream.generate(ReentrantLock::new).limit(LOCKS).toList();
+
+  /** The jobs of which a Workload is being reconciled. */
+  private final Map<GroupedJob, ReentrantLock> locks = new ConcurrentHashMap<>();
 
   /** A job with several Workloads, as its Workloads name it. */
   record GroupedJob(String namespace, String gvk, String name) {}
@@ -132,9 +131,28 @@ final class JobGroups {
     return (int) others(job, "").filter(it -> !isOver(it)).count();
   }
 
-  /** The lock that is held while a Workload of the job is reconciled. */
-  ReentrantLock lock(GroupedJob job) {
-    return locks.get(Math.floorMod(job.hashCode(), LOCKS));
+  /**
+   * Waits until no other Workload of the job is reconciled, and keeps others waiting until {@link
+   * #unlock}. Jobs don't wait for each other: the worker of one may not answer.
+   */
+  void lock(GroupedJob job) {
+    ReentrantLock lock = held(job);
+    while (locks.get(job) != lock) {
+      // the one before dropped it
+      lock.unlock();
+      lock = held(job);
+    }
+  }
+
+  private ReentrantLock held(GroupedJob job) {
+    ReentrantLock lock = locks.computeIfAbsent(job, any -> new ReentrantLock());
+    lock.lock();
+    return lock;
+  }
+
+  /** Ends what {@link #lock} began; called by the same thread. */
+  void unlock(GroupedJob job) {
+    Optional.ofNullable(locks.remove(job)).ifPresent(ReentrantLock::unlock);
   }
 
   /** What decides which workers a Workload may use that runs in none. */

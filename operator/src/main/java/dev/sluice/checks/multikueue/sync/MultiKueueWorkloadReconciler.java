@@ -39,7 +39,6 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Predicate;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -319,12 +318,11 @@ public final class MultiKueueWorkloadReconciler implements WorkloadListener, Aut
     if (job.isEmpty()) {
       return execute(context);
     }
-    ReentrantLock lock = jobGroups.lock(job.get());
-    lock.lock();
+    jobGroups.lock(job.get());
     try {
       return execute(context);
     } finally {
-      lock.unlock();
+      jobGroups.unlock(job.get());
     }
   }
 

@@ -11,6 +11,8 @@ import dev.sluice.workload.record.WorkloadParser;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
@@ -94,6 +96,43 @@ class JobGroupsTest {
 
     assertThat(choice(0)).isEqualTo(new Choice.Free());
     assertThat(groups.isUsed(JOB, "serve-0", "remote")).isFalse();
+  }
+
+  @Test
+  void whileOneJobIsReconciledNoOtherWaits() throws Exception {
+    groups.lock(JOB);
+
+    CompletableFuture.runAsync(
+            () -> {
+              for (int i = 0; i < 1000; i++) {
+                GroupedJob other = new GroupedJob("physics", JOB.gvk(), "other-" + i);
+                groups.lock(other);
+                groups.unlock(other);
+              }
+            })
+        .get(20, TimeUnit.SECONDS);
+    groups.unlock(JOB);
+  }
+
+  @Test
+  void theWorkloadsOfAJobAreReconciledOneAtATime() throws Exception {
+    int[] reconciled = {0};
+    Runnable turns =
+        () -> {
+          for (int i = 0; i < 10_000; i++) {
+            groups.lock(JOB);
+            reconciled[0]++;
+            groups.unlock(JOB);
+          }
+        };
+
+    CompletableFuture.allOf(
+            CompletableFuture.runAsync(turns, Thread::startVirtualThread),
+            CompletableFuture.runAsync(turns, Thread::startVirtualThread),
+            CompletableFuture.runAsync(turns, Thread::startVirtualThread))
+        .get(20, TimeUnit.SECONDS);
+
+    assertThat(reconciled[0]).isEqualTo(30_000);
   }
 
   @Test
