@@ -27,6 +27,9 @@ final class JobGroups {
   private final Map<GroupedJob, Set<String>> names = new ConcurrentHashMap<>();
   private final Map<GroupedJob, ClusterClaim> claims = new ConcurrentHashMap<>();
 
+  /** The spec that the remote job was last given: its UID, and the manager's generation. */
+  private final Map<GroupedJob, String> pushed = new ConcurrentHashMap<>();
+
   /** The jobs of which a Workload is being reconciled. */
   private final Map<GroupedJob, ReentrantLock> locks = new ConcurrentHashMap<>();
 
@@ -101,7 +104,12 @@ final class JobGroups {
           } else {
             all.add(name);
           }
-          return all.isEmpty() ? null : all;
+          if (all.isEmpty()) {
+            claims.remove(job.get());
+            pushed.remove(job.get());
+            return null;
+          }
+          return all;
         });
     if (before != null && after != null && member(before).equals(member(after))) {
       return List.of();
@@ -167,6 +175,21 @@ final class JobGroups {
   /** Notes that a Workload is told to use a worker, before that is written. */
   void claim(GroupedJob job, CachedWorkload workload, String cluster) {
     claims.put(job, new ClusterClaim(workload.id().name(), workload.version(), cluster));
+  }
+
+  /** Whether the remote job was last given this spec. */
+  boolean isPushed(GroupedJob job, String spec) {
+    return spec.equals(pushed.get(job));
+  }
+
+  /** Notes the spec that the remote job was given, while the job has Workloads. */
+  void pushed(GroupedJob job, String spec) {
+    names.computeIfPresent(
+        job,
+        (same, known) -> {
+          pushed.put(job, spec);
+          return known;
+        });
   }
 
   /** The claim that the cache doesn't show yet. */

@@ -4,9 +4,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.sluice.api.KueueConstants;
 import java.io.IOException;
-import java.util.Map;
 import java.util.Optional;
-import java.util.concurrent.ConcurrentHashMap;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -23,9 +21,6 @@ final class SharedJobs {
   private final RemoteClients remoteClients;
   private final OriginLabel originLabel;
   private final JobGroups jobGroups;
-
-  /** The spec that a remote job was last given, by its UID. */
-  private final Map<String, Long> pushed = new ConcurrentHashMap<>();
 
   SharedJobs(
       RemoteClient manager,
@@ -71,9 +66,12 @@ final class SharedJobs {
       JsonNode local,
       JsonNode there)
       throws IOException {
-    String uid = there.path("metadata").path("uid").asText();
-    long generation = local.path("metadata").path("generation").asLong();
-    if (Long.valueOf(generation).equals(pushed.get(uid))) {
+    Optional<JobGroups.GroupedJob> job = JobGroups.job(context);
+    String spec =
+        there.path("metadata").path("uid").asText()
+            + "/"
+            + local.path("metadata").path("generation").asLong();
+    if (job.filter(it -> jobGroups.isPushed(it, spec)).isPresent()) {
       return;
     }
     ObjectNode patch = RemoteJobFactory.pushed(owner.kind(), local, there);
@@ -88,7 +86,7 @@ final class SharedJobs {
           cluster,
           patch);
     }
-    pushed.put(uid, generation);
+    job.ifPresent(it -> jobGroups.pushed(it, spec));
   }
 
   /**
@@ -108,7 +106,6 @@ final class SharedJobs {
     }
     if (!isUsed(context, cluster)) {
       remoteClients.of(cluster).delete(path, there.get());
-      pushed.remove(there.get().path("metadata").path("uid").asText());
       return;
     }
     Optional<ObjectNode> local = manager.get(path).filter(it -> isFor(it, there.get()));

@@ -28,6 +28,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentSkipListSet;
 import java.util.function.BooleanSupplier;
 import java.util.function.Function;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -99,12 +100,14 @@ public class GatedSetController<S extends GatedSet> implements JobKindController
             (namespace, name) -> find(new ObjectKey(namespace, name)).map(GatedSet::job));
     AdmissionCheckEvents checkEvents =
         new AdmissionCheckEvents(handler.kind(), dependencies.events(), leading);
+    Predicate<CachedPod> rollouts = this::isReplaced;
     this.unlisten =
         () -> {
+          marked.removeRollouts(rollouts);
           dependencies.workloads().unlisten(this);
           dependencies.workloads().unlisten(checkEvents);
         };
-    marked.addRollouts(this::isReplaced);
+    marked.addRollouts(rollouts);
     dependencies.workloads().listen(this);
     dependencies.workloads().listen(checkEvents);
   }

@@ -38,6 +38,11 @@ public final class PodIndex {
     rollouts.add(replaced);
   }
 
+  /** Takes out what {@link #addRollouts} added: the kind isn't followed any more. */
+  void removeRollouts(Predicate<CachedPod> replaced) {
+    rollouts.remove(replaced);
+  }
+
   /** Whether a rollout is about to replace a pod, and waits for it to run until then. */
   boolean isReplaced(CachedPod pod) {
     return rollouts.stream().anyMatch(rollout -> rollout.test(pod));

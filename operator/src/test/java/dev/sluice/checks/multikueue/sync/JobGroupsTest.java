@@ -136,6 +136,19 @@ class JobGroupsTest {
   }
 
   @Test
+  void whatTheRemoteJobWasGivenIsKnownWhileThereAreWorkloads() throws Exception {
+    given(0, 1, in("remote"));
+    groups.pushed(JOB, "uid/1");
+    assertThat(groups.isPushed(JOB, "uid/1")).isTrue();
+    assertThat(groups.isPushed(JOB, "uid/2")).isFalse();
+
+    groups.changed(workload(0), null);
+    assertThat(groups.isPushed(JOB, "uid/1")).isFalse();
+    groups.pushed(JOB, "uid/1");
+    assertThat(groups.isPushed(JOB, "uid/1")).isFalse();
+  }
+
+  @Test
   void whatIsEvictedOrGoneNeedsTheJobNoMore() throws Exception {
     given(0, 1, in("remote"));
     given(1, 2, in("remote"));

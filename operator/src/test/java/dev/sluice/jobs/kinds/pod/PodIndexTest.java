@@ -5,6 +5,7 @@ import static dev.sluice.jobs.kinds.pod.GivenPod.pod;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.sluice.api.KueueConstants;
+import java.util.function.Predicate;
 import org.junit.jupiter.api.Test;
 
 /** Who is found, and in which group. */
@@ -37,6 +38,17 @@ class PodIndexTest {
     directory.put(member("a", 2).annotation(KueueConstants.POD_GROUP_NAME, "other").view());
     assertThat(directory.hasGroup("team", "sample")).isFalse();
     assertThat(directory.namesOf("team", "other")).containsExactly("a");
+  }
+
+  @Test
+  void rolloutsOfAKindThatIsNotFollowedAnyMoreAreNotAskedFor() {
+    Predicate<CachedPod> rollouts = any -> true;
+    CachedPod pod = member("a", 2).view();
+    directory.addRollouts(rollouts);
+    assertThat(directory.isReplaced(pod)).isTrue();
+
+    directory.removeRollouts(rollouts);
+    assertThat(directory.isReplaced(pod)).isFalse();
   }
 
   @Test
