@@ -128,7 +128,11 @@ public final class DashboardModule implements OperatorModule {
   private void sample() {
     try {
       while (true) {
-        pastUse.sample(context.clock().instant(), sources.views().clusterQueues());
+        try {
+          pastUse.sample(context.clock().instant(), sources.views().clusterQueues());
+        } catch (RuntimeException e) {
+          LOG.warn("dashboard history=unread", e);
+        }
         Thread.sleep(PastUse.INTERVAL);
       }
     } catch (InterruptedException theProcessEnds) {
