@@ -2,8 +2,10 @@ package dev.sluice.forecast.whatif;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
+import static org.assertj.core.api.InstanceOfAssertFactories.STRING;
 
 import dev.sluice.core.engine.EngineOptions;
+import dev.sluice.core.model.BackfillRules.RunBound;
 import dev.sluice.core.model.BudgetSpec;
 import dev.sluice.core.model.ClusterQueueSpec.PreemptionPolicies;
 import dev.sluice.core.model.ClusterQueueSpec.StopPolicy;
@@ -18,6 +20,7 @@ import dev.sluice.reference.ReferenceJudge;
 import java.io.IOException;
 import java.math.BigDecimal;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -25,6 +28,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -179,8 +183,52 @@ class WhatIfTest {
         .isEqualTo(past.starts);
   }
 
-  /** A Budget of all Workloads, of so many thousandths of a core times milliseconds. */
+  /** Nobody asked for it in the journal: it had no Budget. */
+  @Test
+  void aBudgetChargesTheLimitsThatAreRecorded() throws IOException {
+    for (int seed = 1; seed <= 5 * FACTOR; seed++) {
+      recorded(seed, true, 60, 4_000);
+      for (Instant from : List.of(Instant.MIN, RandomPast.BEGIN.plusSeconds(1_500))) {
+        PlayInput input = read(seed, from).input();
+        PlayInput limited = input.with(limits(60));
+        List<SchedulerEvent> large = List.of(budget(Long.MAX_VALUE, true));
+
+        assertThat(differences(starts(limited, large), starts(input, List.of())))
+            .as("from %s, seed %s", from, seed)
+            .isEmpty();
+        assertThat(starts(limited, List.of(budget(1, true)))).isEmpty();
+        assertThat(WhatIf.unbounded(limited, large)).isEmpty();
+        assertThat(starts(input, large)).isEmpty();
+        assertThat(WhatIf.unbounded(input, large))
+            .singleElement(STRING)
+            .matches(
+                "nothing says how long (\\d+) of \\1 Workloads run: those in the scope of Budget"
+                    + " spent are held, since it charges whole runs");
+        assertThat(WhatIf.unbounded(input, List.of(budget(1)))).isEmpty();
+      }
+    }
+  }
+
+  private static Map<WorkloadId, List<Instant>> starts(
+      PlayInput input, List<SchedulerEvent> changes) {
+    return WhatIf.play(input, changes).starts();
+  }
+
+  /** Each Workload has a limit of a quarter of an hour. */
+  private static List<DeclarationEvent> limits(int jobs) {
+    return IntStream.range(0, jobs)
+        .mapToObj(number -> new WorkloadId("uid-" + number, "team", "job-" + number))
+        .map(id -> new SchedulerEvent.RunBounded(id, RunBound.of(Duration.ofMinutes(15))))
+        .map(bounded -> new DeclarationEvent(RandomPast.BEGIN, bounded))
+        .toList();
+  }
+
   private static SchedulerEvent budget(long amount) {
+    return budget(amount, false);
+  }
+
+  /** A Budget of all Workloads, of so many thousandths of a core times milliseconds. */
+  private static SchedulerEvent budget(long amount, boolean reserves) {
     return new SchedulerEvent.BudgetChanged(
         new BudgetSpec(
             "spent",
@@ -189,7 +237,7 @@ class WhatIfTest {
             new BudgetSpec.Period(BudgetSpec.Unit.YEARLY, "UTC", Optional.empty()),
             BigDecimal.ZERO,
             true,
-            false),
+            reserves),
         Optional.empty());
   }
 

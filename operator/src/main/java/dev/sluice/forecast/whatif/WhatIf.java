@@ -6,6 +6,7 @@ import dev.sluice.core.engine.InlineScheduler;
 import dev.sluice.core.engine.WorkloadExport;
 import dev.sluice.core.model.BackfillRules;
 import dev.sluice.core.model.BackfillRules.RunBound;
+import dev.sluice.core.model.BudgetSpec;
 import dev.sluice.core.model.Decision;
 import dev.sluice.core.model.LocalQueueId;
 import dev.sluice.core.model.PendingWorkload;
@@ -15,6 +16,7 @@ import dev.sluice.core.queue.PendingQueueExport.ClassExport;
 import dev.sluice.forecast.play.Play;
 import dev.sluice.forecast.play.PlayListener;
 import dev.sluice.forecast.whatif.PlayInput.Happening;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -25,6 +27,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.function.UnaryOperator;
 
 /** Plays the same work under one set of rules or another (docs/what-if.md). */
 public final class WhatIf {
@@ -86,6 +89,7 @@ public final class WhatIf {
     InlineScheduler scheduler = new InlineScheduler(state, decisions::add);
     scheduler.listen(engineListener);
     OutcomeRecorder recorder = new OutcomeRecorder(state, begin, playInput.end());
+    UnaryOperator<PendingWorkload> limited = limited();
     Map<WorkloadId, PendingWorkload> arriving = new HashMap<>();
     Set<WorkloadId> ended = new LinkedHashSet<>();
     Play play =
@@ -131,6 +135,15 @@ public final class WhatIf {
             });
     Set<Object> changed = new LinkedHashSet<>();
     scheduler.apply(new SchedulerEvent.TimePassed(begin));
+    pending(state).values().stream()
+        .filter(workload -> !limited.apply(workload).equals(workload))
+        .forEach(
+            workload ->
+                scheduler.apply(
+                    new SchedulerEvent.WorkloadPending(
+                        limited
+                            .apply(workload)
+                            .requeued(workload.version() + 1, workload.queuedAt()))));
     for (SchedulerEvent change : changes) {
       changed.add(subject(change));
       scheduler.apply(change);
@@ -140,26 +153,27 @@ public final class WhatIf {
         .running()
         .forEach(
             each -> {
+              Optional<PendingWorkload> again = each.again().map(limited);
               if (each.evicted()) {
-                play.knownStopping(each.id(), each.again(), each.rest());
+                play.knownStopping(each.id(), again, each.rest());
               } else {
-                play.knownRunning(each.id(), each.again(), each.rest());
+                play.knownRunning(each.id(), again, each.rest());
               }
             });
     pending(state)
         .values()
         .forEach(
             workload -> {
-              play.knownPending(workload);
+              play.knownPending(limited.apply(workload));
               recorder.waits(workload, begin);
             });
     for (Happening happening : playInput.happenings()) {
       switch (happening) {
         case Happening.Arrival(var at, var workload) -> {
           arriving.put(workload.id(), workload);
-          play.arrives(at, workload, () -> !ended.contains(workload.id()));
+          play.arrives(at, limited.apply(workload), () -> !ended.contains(workload.id()));
         }
-        case Happening.Change(var at, var workload) -> play.changes(at, workload);
+        case Happening.Change(var at, var workload) -> play.changes(at, limited.apply(workload));
         case Happening.Departure(var at, var id, var always) -> play.leaves(at, id, always);
         case Happening.DeclarationEvent(var at, var event) -> {
           if (!changed.contains(subject(event))) {
@@ -176,12 +190,41 @@ public final class WhatIf {
   }
 
   /**
-   * Whom back-fill can't help, a sentence for each ClusterQueue with back-fill that has Workloads
-   * without a bound that counts there: they never start before others.
-   *
-   * @param changes what is declared otherwise
+   * Adds the limit of a Workload to its request where a Budget asks how long it runs: nobody asked
+   * in a trace, or in a journal without Budgets.
    */
-  public static List<String> unbounded(PlayInput playInput, List<SchedulerEvent> changes) {
+  private UnaryOperator<PendingWorkload> limited() {
+    List<SchedulerEvent> events = declarations(playInput, changes);
+    if (reserving(playInput, events).isEmpty()) {
+      return UnaryOperator.identity();
+    }
+    Map<String, RunBound> bounds = bounds(playInput, events);
+    return workload -> workload.withShape(workload.shape().running(run(workload, bounds)));
+  }
+
+  /** How long a Workload runs at the most; empty if a Budget that charges whole runs holds it. */
+  private static Optional<Duration> run(PendingWorkload workload, Map<String, RunBound> bounds) {
+    return workload.shape().run().or(() -> bound(workload, bounds).limit());
+  }
+
+  private static RunBound bound(PendingWorkload workload, Map<String, RunBound> bounds) {
+    return bounds.getOrDefault(workload.id().uid(), RunBound.UNKNOWN);
+  }
+
+  /** What is declared after the begin, and what is declared otherwise. */
+  private static List<SchedulerEvent> declarations(
+      PlayInput playInput, List<SchedulerEvent> changes) {
+    List<SchedulerEvent> events = new ArrayList<>();
+    for (Happening happening : playInput.happenings()) {
+      if (happening instanceof Happening.DeclarationEvent(var _, var event)) {
+        events.add(event);
+      }
+    }
+    events.addAll(changes);
+    return events;
+  }
+
+  private static Map<String, RunBound> bounds(PlayInput playInput, List<SchedulerEvent> events) {
     Map<String, RunBound> bounds = new HashMap<>();
     playInput
         .state()
@@ -189,6 +232,44 @@ public final class WhatIf {
         .backfill()
         .bounds()
         .forEach(each -> bounds.put(each.uid(), each.bound()));
+    for (SchedulerEvent event : events) {
+      if (event instanceof SchedulerEvent.RunBounded(var id, var bound)) {
+        bounds.put(id.uid(), bound);
+      }
+    }
+    return bounds;
+  }
+
+  /** The names of the Budgets that hold Workloads of which nobody knows how long they run. */
+  private static Set<String> reserving(PlayInput playInput, List<SchedulerEvent> events) {
+    Map<String, BudgetSpec> budgets = new TreeMap<>();
+    playInput
+        .state()
+        .workloads()
+        .budgets()
+        .accounts()
+        .forEach(each -> budgets.put(each.spec().name(), each.spec()));
+    for (SchedulerEvent event : events) {
+      switch (event) {
+        case SchedulerEvent.BudgetChanged(var budget, var _) -> budgets.put(budget.name(), budget);
+        case SchedulerEvent.BudgetRemoved(var name) -> budgets.remove(name);
+        default -> {}
+      }
+    }
+    budgets.values().removeIf(budget -> !budget.holds() || !budget.reserves());
+    return budgets.keySet();
+  }
+
+  /**
+   * Whom back-fill can't help, a sentence for each ClusterQueue with back-fill that has Workloads
+   * without a bound that counts there: they never start before others. And whom Budgets hold that
+   * charge whole runs.
+   *
+   * @param changes what is declared otherwise
+   */
+  public static List<String> unbounded(PlayInput playInput, List<SchedulerEvent> changes) {
+    List<SchedulerEvent> events = declarations(playInput, changes);
+    Map<String, RunBound> bounds = bounds(playInput, events);
     Map<LocalQueueId, String> queues = new HashMap<>();
     playInput
         .state()
@@ -206,18 +287,13 @@ public final class WhatIf {
                     .flatMap(spec -> spec.rules().backfill())
                     .ifPresent(each -> rules.put(queue.name(), each)));
     Map<WorkloadId, PendingWorkload> workloads = pending(playInput.state());
-    List<SchedulerEvent> events = new ArrayList<>();
     for (Happening happening : playInput.happenings()) {
-      switch (happening) {
-        case Happening.Arrival(var _, var workload) -> workloads.put(workload.id(), workload);
-        case Happening.DeclarationEvent(var _, var event) -> events.add(event);
-        default -> {}
+      if (happening instanceof Happening.Arrival(var _, var workload)) {
+        workloads.put(workload.id(), workload);
       }
     }
-    events.addAll(changes);
     for (SchedulerEvent event : events) {
       switch (event) {
-        case SchedulerEvent.RunBounded(var id, var bound) -> bounds.put(id.uid(), bound);
         case SchedulerEvent.LocalQueueChanged(var queue) ->
             queues.put(queue.id(), queue.clusterQueue());
         case SchedulerEvent.ClusterQueueChanged(var queue) ->
@@ -238,8 +314,7 @@ public final class WhatIf {
                   .toList();
           long unbounded =
               own.stream()
-                  .map(workload -> bounds.getOrDefault(workload.id().uid(), RunBound.UNKNOWN))
-                  .filter(bound -> bound.under(each.unknown()).isEmpty())
+                  .filter(workload -> bound(workload, bounds).under(each.unknown()).isEmpty())
                   .count();
           if (unbounded > 0) {
             sentences.add(
@@ -249,6 +324,15 @@ public final class WhatIf {
                     .formatted(unbounded, own.size(), name));
           }
         });
+    long unlimited =
+        workloads.values().stream().filter(workload -> run(workload, bounds).isEmpty()).count();
+    Set<String> budgets = unlimited > 0 ? reserving(playInput, events) : Set.of();
+    if (!budgets.isEmpty()) {
+      sentences.add(
+          ("nothing says how long %d of %d Workloads run: those in the scope of Budget %s are held,"
+                  + " since it charges whole runs")
+              .formatted(unlimited, workloads.size(), String.join(", ", budgets)));
+    }
     return sentences;
   }
 

@@ -372,6 +372,38 @@ class WhatIfCommandTest {
     assertThat(started(small, "after")).isBetween(1, started(small, "before") - 1);
   }
 
+  /** Without a word on the charge the whole run is charged, which field 9 of a job tells. */
+  @Test
+  void limitsOfATraceAreChargedToBudgets() throws Exception {
+    Files.writeString(
+        directory.resolve("cluster.yaml"), backfilled("sluice.dev/what-if-unused: \"\""));
+    Files.writeString(
+        directory.resolve("changed.yaml"),
+        "{apiVersion: sluice.dev/v1alpha1, kind: Budget, metadata: {name: all}, spec: {scope:"
+            + " {clusterQueue: one}, period: Yearly, limits: [{resource: cpu, hours: 100}]}}");
+    Files.writeString(directory.resolve("jobs.swf"), smallJobs("7200", "3600"));
+    assertThat(run(example("-o", "json"))).as(err.toString()).isZero();
+    JsonNode limited = JsonMappers.JSON.readTree(out.toString());
+    assertThat(started(limited, "after")).isEqualTo(2);
+    assertThat(limited.at("/remarks").toString()).doesNotContain("Budget");
+
+    Files.writeString(directory.resolve("jobs.swf"), smallJobs("7200", "-1"));
+    assertThat(run(example("-o", "json"))).as(err.toString()).isZero();
+    JsonNode unlimited = JsonMappers.JSON.readTree(out.toString());
+    assertThat(started(unlimited, "before")).isEqualTo(2);
+    assertThat(started(unlimited, "after")).isEqualTo(1);
+    assertThat(unlimited.at("/remarks").toString())
+        .contains("how long 1 of 2 Workloads run: those in the scope of Budget all are held");
+  }
+
+  private static String smallJobs(String... limits) {
+    return """
+    1 0   -1 3600 1 -1 -1 1 %s -1 1 1 1 1 1 -1 -1 -1
+    2 60  -1 1800 1 -1 -1 1 %s -1 1 1 1 1 1 -1 -1 -1
+    """
+        .formatted((Object[]) limits);
+  }
+
   private void budget(String hours, String more) throws IOException {
     Files.writeString(
         directory.resolve("budget.yaml"),
