@@ -375,14 +375,24 @@ public final class BudgetAccounts implements AutoCloseable {
             .toList());
   }
 
-  /** Says of budgets that the engine doesn't know what is wrong with them, once for each spec. */
+  /**
+   * Says of budgets that the engine doesn't know what is wrong with them, once for each spec, as
+   * soon as that can be written.
+   */
   private void tellFaults(List<BudgetAccount.OfBudget> budgets) {
     for (SeenBudget each : store.all().toList()) {
       String faults = faults(each);
       if (!faults.isEmpty()
           && budgets.stream().noneMatch(known -> known.spec().name().equals(each.name()))
-          && told.putIfAbsent(each.uid() + "/" + faults, true) == null) {
-        patch(each, each.version(), BudgetStatus.inactive(each.status(), faults, clock.instant()));
+          && !told.containsKey(each.uid() + "/" + faults)) {
+        ApiOutcome outcome =
+            patch(
+                each,
+                each.version(),
+                BudgetStatus.inactive(each.status(), faults, clock.instant()));
+        if (outcome instanceof ApiOutcome.Written || outcome instanceof ApiOutcome.Gone) {
+          told.put(each.uid() + "/" + faults, true);
+        }
       }
     }
   }

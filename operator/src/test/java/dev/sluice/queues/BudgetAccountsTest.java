@@ -207,4 +207,31 @@ class BudgetAccountsTest {
       assertThat(named(accounts, "a")).isTrue();
     }
   }
+
+  /** Somebody changed a label meanwhile, the API server was away, and the role isn't there yet. */
+  @Test
+  void whatIsWrongIsToldUntilItIsWritten() throws Exception {
+    AtomicInteger writes = new AtomicInteger();
+    int[] codes = {409, 503, 403, 200};
+    try (PlayedApi api = new PlayedApi();
+        KubernetesClient client = api.client();
+        BudgetAccounts accounts = accounts(client, List.of())) {
+      api.play(
+          request -> {
+            PlayedApi.Answer answer = answer(request, "none", new AtomicInteger());
+            return request.path().endsWith("first/status")
+                ? new PlayedApi.Answer(
+                    codes[Math.min(writes.getAndIncrement(), codes.length - 1)], answer.body())
+                : new PlayedApi.Answer(
+                    answer.code(), answer.body().replace("clusterQueue", "someQueue"));
+          });
+      accounts.start().get(LIMIT_SECONDS, TimeUnit.SECONDS);
+      for (int i = 0; i < codes.length + 2; i++) {
+        assertThat(named(accounts, "any")).isTrue();
+      }
+      assertThat(writes).hasValue(codes.length);
+      assertThat(api.asked("PATCH", "first/status").getLast().body())
+          .contains("\"type\":\"Active\",\"status\":\"False\"");
+    }
+  }
 }
