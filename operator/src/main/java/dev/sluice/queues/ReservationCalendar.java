@@ -63,7 +63,7 @@ public final class ReservationCalendar implements AutoCloseable {
   private static final Duration TICK = Duration.ofMillis(500);
   private static final Duration PATIENCE = Duration.ofSeconds(10);
 
-  /** How long an eviction may take to be seen before it is tried again. */
+  /** After how long an eviction that isn't seen, or a status that was refused, is tried again. */
   private static final Duration RETRY = Duration.ofSeconds(5);
 
   /** The most characters of what is wrong. */
@@ -129,6 +129,10 @@ public final class ReservationCalendar implements AutoCloseable {
   private final List<Reflector<Store.Item<Seen>>> reflectors = new ArrayList<>();
   private final Map<String, Instant> evicted = new HashMap<>();
   private final Map<String, JsonNode> written = new ConcurrentHashMap<>();
+
+  /** When statuses were refused. */
+  private final Map<String, Instant> refused = new HashMap<>();
+
   private final Thread thread = Thread.ofVirtual().name("reservations").unstarted(this::run);
   private volatile List<ReservedCapacity> told = List.of();
   private volatile Runnable presence = () -> {};
@@ -270,13 +274,17 @@ public final class ReservationCalendar implements AutoCloseable {
 
   private void writeStatuses() {
     Instant now = clock.instant();
+    refused.values().removeIf(at -> !now.isBefore(at.plus(RETRY)));
     Set<String> names = new HashSet<>();
     for (Seen each : seen()) {
       String name = each.kind().plural() + "/" + each.name();
       names.add(name);
       ObjectNode status = status(each, now);
       JsonNode last = written.getOrDefault(name, each.status());
-      if (!status.equals(last) && !status.equals(each.status()) && write(name, status)) {
+      if (!status.equals(last)
+          && !status.equals(each.status())
+          && !refused.containsKey(name)
+          && write(name, status)) {
         written.put(name, status);
         recordTurn(each, status.path("state").asText(), last.path("state").asText());
       }
@@ -324,7 +332,7 @@ public final class ReservationCalendar implements AutoCloseable {
     if (outcome instanceof ApiOutcome.Refused refused) {
       LOG.warn("{} status=refused code={} reason=\"{}\"", name, refused.code(), refused.message());
     }
-    return !(outcome instanceof ApiOutcome.Unreachable);
+    return outcome instanceof ApiOutcome.Written || outcome instanceof ApiOutcome.Gone;
   }
 
   @Override
