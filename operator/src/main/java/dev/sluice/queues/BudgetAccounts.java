@@ -36,6 +36,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.TreeMap;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
@@ -135,7 +136,12 @@ public final class BudgetAccounts implements AutoCloseable {
   /** The versions that the engine knows the accounts of, or newer ones by this process. */
   private final Map<String, String> versions = new ConcurrentHashMap<>();
 
-  private final Map<String, Boolean> told = new ConcurrentHashMap<>();
+  /** When events were left, by the UID of the budget and what they say. */
+  private final Map<String, Map<String, Instant>> told = new ConcurrentHashMap<>();
+
+  /** What is wrong with budgets as their statuses say, by UID. */
+  private final Map<String, String> toldFaults = new ConcurrentHashMap<>();
+
   private final Thread thread = Thread.ofVirtual().name("budgets").unstarted(this::run);
   private volatile Runnable presence = () -> {};
   private volatile boolean closed;
@@ -207,6 +213,10 @@ public final class BudgetAccounts implements AutoCloseable {
     if (after == null || other) {
       versions.remove(name);
       written.remove(name);
+      if (before != null) {
+        told.remove(before.uid());
+        toldFaults.remove(before.uid());
+      }
       connections.eventSink().submit(new SchedulerEvent.BudgetRemoved(name));
       connections.balances().accept(name, List.of());
     }
@@ -333,7 +343,14 @@ public final class BudgetAccounts implements AutoCloseable {
       tell(seen.get(), budget, now);
       return true;
     }
-    ObjectNode status = BudgetStatus.of(budget, seen.get().status(), faults(seen.get()), self, now);
+    ObjectNode status =
+        BudgetStatus.of(
+            budget,
+            seen.get().status(),
+            faults(seen.get()),
+            self,
+            told(seen.get(), budget, now),
+            now);
     ApiOutcome outcome = patch(seen.get(), base, status);
     return switch (outcome) {
       case ApiOutcome.Written answer -> {
@@ -384,24 +401,28 @@ public final class BudgetAccounts implements AutoCloseable {
       String faults = faults(each);
       if (!faults.isEmpty()
           && budgets.stream().noneMatch(known -> known.spec().name().equals(each.name()))
-          && !told.containsKey(each.uid() + "/" + faults)) {
+          && !faults.equals(toldFaults.get(each.uid()))) {
         ApiOutcome outcome =
             patch(
                 each,
                 each.version(),
                 BudgetStatus.inactive(each.status(), faults, clock.instant()));
         if (outcome instanceof ApiOutcome.Written || outcome instanceof ApiOutcome.Gone) {
-          told.put(each.uid() + "/" + faults, true);
+          toldFaults.put(each.uid(), faults);
         }
       }
     }
   }
 
-  /** Leaves the events of a budget, each once in a period, and stops what must not go on. */
+  /**
+   * Leaves the events of a budget, each once in a period or window, and stops what must not go on.
+   */
   private void tell(SeenBudget seen, BudgetAccount.OfBudget budget, Instant now) {
     BudgetReader.Reading reading = BudgetReader.read(seen.name(), seen.spec());
     List<BudgetStatus.LimitBalance> balances = BudgetStatus.balances(budget, now);
     connections.balances().accept(seen.name(), balances);
+    told(seen, budget, now);
+    Instant end = budget.account().end();
     for (BudgetStatus.LimitBalance balance : balances) {
       String limit = balance.limit().key().replace(BudgetSpec.Limit.COST, "cost");
       for (BigDecimal fraction : reading.notifyAt()) {
@@ -415,15 +436,19 @@ public final class BudgetAccounts implements AutoCloseable {
                   + " is spent, more than "
                   + fraction.movePointRight(2).toBigInteger()
                   + "%",
-              limit + "/" + fraction + "/" + budget.account().end());
+              limit + "/" + fraction,
+              now);
         }
       }
       if (balance.isExhausted()) {
         once(
             seen,
             "BudgetExhausted",
-            "Nothing is left of " + limit + " before " + budget.account().end(),
-            limit + "/exhausted/" + budget.account().end());
+            budget.spec().period().rolling().isPresent()
+                ? "Nothing is left of " + limit + ": use leaves the window from " + end + " on"
+                : "Nothing is left of " + limit + " before " + end,
+            limit + "/exhausted",
+            now);
       }
       if (reading.drains() && balance.isSpent()) {
         Set<String> uids = users(budget.account(), balance.limit());
@@ -444,12 +469,24 @@ public final class BudgetAccounts implements AutoCloseable {
         .collect(Collectors.toSet());
   }
 
-  private void once(SeenBudget seen, String reason, String note, String key) {
-    if (told.size() > 100_000) {
-      told.clear();
-    }
-    if (told.putIfAbsent(seen.uid() + "/" + key, true) == null) {
+  /**
+   * When the events of the period, or of the window, were left: by this process, or by another that
+   * wrote it down.
+   */
+  private Map<String, Instant> told(SeenBudget seen, BudgetAccount.OfBudget budget, Instant now) {
+    BudgetAccount account = budget.account();
+    Instant since = budget.spec().period().countsFrom(account.start(), account.end());
+    Map<String, Instant> events = told.computeIfAbsent(seen.uid(), any -> new TreeMap<>());
+    BudgetStatus.told(seen.status(), now).forEach(events::putIfAbsent);
+    events.values().removeIf(at -> at.isBefore(since));
+    return events;
+  }
+
+  private void once(SeenBudget seen, String reason, String note, String event, Instant now) {
+    Map<String, Instant> events = told.computeIfAbsent(seen.uid(), any -> new TreeMap<>());
+    if (events.putIfAbsent(event, now) == null) {
       connections.notifier().warn(seen.reference(), reason, note);
+      written.remove(seen.name()); // The next leader needn't tell it again.
     }
   }
 

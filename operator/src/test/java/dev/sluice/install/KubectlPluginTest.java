@@ -221,6 +221,16 @@ class KubectlPluginTest {
   }
 
   @Test
+  void aRollingWindowHasNoEnd() throws Exception {
+    answer(
+        "budget",
+        "B\tteam\tHold\t2026-11-22T23:00:00Z\t\t\nL\tteam\tcpu\t\t2000\t1650\t340.5\t9.5\n");
+    answer("workloads", "");
+    assertThat(run("budget")).containsPattern("9.5  rolling +0\n");
+    assertThat(run("budget", "team")).startsWith("Budget team, since 2026-11-22T23:00:00Z\n");
+  }
+
+  @Test
   void budgetsAreJson() throws Exception {
     answerBudgets();
     JsonNode json = new ObjectMapper().readTree(run("budget", "-o", "json").replace("exit 0", ""));

@@ -4,6 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.entry;
 import static org.awaitility.Awaitility.await;
 
+import com.fasterxml.jackson.databind.JsonNode;
+import dev.sluice.api.json.JsonMappers;
 import dev.sluice.core.model.BudgetAccount;
 import dev.sluice.core.model.BudgetSpec;
 import dev.sluice.core.model.BudgetSpec.Limit;
@@ -12,12 +14,16 @@ import dev.sluice.core.model.BudgetSpec.Scope;
 import dev.sluice.core.model.BudgetSpec.Unit;
 import dev.sluice.core.model.WorkloadId;
 import dev.sluice.kube.client.ApiClient;
+import dev.sluice.kube.events.EventNotifier;
 import dev.sluice.kube.leader.Leadership;
 import dev.sluice.kube.reflect.ReadErrorLog;
 import dev.sluice.kube.reflect.Reflectors;
 import dev.sluice.testing.PlayedApi;
 import io.fabric8.kubernetes.client.KubernetesClient;
+import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.math.BigDecimal;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
@@ -27,9 +33,12 @@ import java.util.Random;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.BiConsumer;
+import java.util.function.Supplier;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -79,13 +88,21 @@ class BudgetAccountsTest {
       KubernetesClient client,
       List<BudgetAccount.OfBudget> budgets,
       BiConsumer<Set<String>, String> drain) {
+    return accounts(client, () -> budgets, drain, (object, reason, note) -> {});
+  }
+
+  private static BudgetAccounts accounts(
+      KubernetesClient client,
+      Supplier<List<BudgetAccount.OfBudget>> budgets,
+      BiConsumer<Set<String>, String> drain,
+      EventNotifier notifier) {
     return new BudgetAccounts(
         new BudgetAccounts.Connections(
             new Reflectors(client, () -> NOW, new Random(1), new ReadErrorLog()),
             event -> {},
-            () -> CompletableFuture.completedFuture(budgets),
+            () -> CompletableFuture.completedFuture(budgets.get()),
             new ApiClient(client, ApiClient.Options.atATime(2)),
-            (object, reason, note) -> {},
+            notifier,
             Leadership.alone(() -> true),
             drain,
             (name, balances) -> {}),
@@ -232,6 +249,77 @@ class BudgetAccountsTest {
       assertThat(writes).hasValue(codes.length);
       assertThat(api.asked("PATCH", "first/status").getLast().body())
           .contains("\"type\":\"Active\",\"status\":\"False\"");
+    }
+  }
+
+  /** A window of a week, all of which is spent, and whose last part begins with the hour. */
+  private static BudgetAccount.OfBudget spentWindow(int hour) {
+    BudgetAccount.OfBudget monthly = account("first", "a", true);
+    Instant start = NOW.plusSeconds(3_600L * hour);
+    return new BudgetAccount.OfBudget(
+        new BudgetSpec(
+            "first",
+            monthly.spec().scope(),
+            monthly.spec().limits(),
+            new Period(Unit.MONTHLY, "UTC", Optional.of(Duration.ofHours(96))),
+            BigDecimal.ZERO,
+            true,
+            true),
+        new BudgetAccount(
+            start,
+            start.plusSeconds(3_600),
+            Map.of("cpu", BigDecimal.valueOf(20)),
+            Map.of(),
+            List.of(),
+            List.of()),
+        false);
+  }
+
+  /** Its last part changes each hour here, and another process takes over. */
+  @Test
+  void whatIsSpentIsToldOnceInAWindow() throws Exception {
+    AtomicReference<BudgetAccount.OfBudget> budget = new AtomicReference<>(spentWindow(0));
+    AtomicReference<String> status = new AtomicReference<>("{}");
+    List<String> told = new CopyOnWriteArrayList<>();
+    for (int process = 0; process < 2; process++) {
+      try (PlayedApi api = new PlayedApi();
+          KubernetesClient client = api.client();
+          BudgetAccounts accounts =
+              accounts(
+                  client,
+                  () -> List.of(budget.get()),
+                  (uids, why) -> {},
+                  (object, reason, note) -> told.add(reason))) {
+        api.play(
+            request -> {
+              if (request.method().equals("PATCH")) {
+                status.set(json(request.body()).path("status").toString());
+              }
+              PlayedApi.Answer answer = answer(request, "none", new AtomicInteger());
+              return new PlayedApi.Answer(
+                  answer.code(),
+                  answer
+                      .body()
+                      .replace("\"hours\": 1}]", "\"hours\": 1}], \"notify\": [\"0.8\"]")
+                      .replace("\"spec\":", "\"status\": " + status.get() + ", \"spec\":"));
+            });
+        accounts.start().get(LIMIT_SECONDS, TimeUnit.SECONDS);
+        for (int hour = 0; hour < 3; hour++) {
+          budget.set(spentWindow(hour));
+          for (int i = 0; i < 3; i++) {
+            assertThat(named(accounts, "any")).isTrue();
+          }
+        }
+      }
+    }
+    assertThat(told).containsExactly("BudgetNearlySpent", "BudgetExhausted");
+  }
+
+  private static JsonNode json(String body) {
+    try {
+      return JsonMappers.JSON.readTree(body);
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
     }
   }
 }

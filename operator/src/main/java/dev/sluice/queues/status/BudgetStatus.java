@@ -9,8 +9,10 @@ import dev.sluice.core.budget.Hours;
 import dev.sluice.core.model.BudgetAccount;
 import dev.sluice.core.model.BudgetAccount.Charge;
 import dev.sluice.core.model.BudgetSpec.Limit;
+import dev.sluice.core.model.BudgetSpec.Period;
 import java.math.BigDecimal;
 import java.math.RoundingMode;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -107,15 +109,22 @@ public final class BudgetStatus {
    * @param before the status that it has
    * @param faults what of its spec isn't understood; empty if everything is
    * @param writer who writes it
+   * @param told when each event was left, by what it says
    */
   public static ObjectNode of(
-      BudgetAccount.OfBudget budget, JsonNode before, String faults, String writer, Instant now) {
+      BudgetAccount.OfBudget budget,
+      JsonNode before,
+      String faults,
+      String writer,
+      Map<String, Instant> told,
+      Instant now) {
     ObjectNode status = JsonMappers.JSON.createObjectNode();
     BudgetAccount account = budget.account();
+    Period period = budget.spec().period();
     status
         .putObject("period")
-        .put("start", account.start().toString())
-        .put("end", account.end().toString());
+        .put("start", period.countsFrom(account.start(), account.end()).toString())
+        .put("end", period.rolling().isPresent() ? null : account.end().toString());
     ArrayNode limits = status.putArray("limits");
     List<LimitBalance> balances = balances(budget, now);
     BigDecimal most = BigDecimal.ZERO;
@@ -133,7 +142,7 @@ public final class BudgetStatus {
       item.put("reserved", Hours.text(resource, each.reserved()));
       item.put("remaining", Hours.text(resource, each.remaining()));
       most = most.max(each.fraction());
-      exhaustion = earlier(exhaustion, exhaustion(each, account.end(), now));
+      exhaustion = earlier(exhaustion, exhaustion(each, budget, now));
     }
     status.put("spent", most.movePointRight(2).setScale(0, RoundingMode.DOWN) + "%");
     if (exhaustion.isPresent()) {
@@ -152,7 +161,10 @@ public final class BudgetStatus {
             exhausted ? "LimitReached" : "WithinLimits",
             exhausted ? "Nothing is left of a limit" : "Something is left of each limit",
             now));
-    status.set("account", account(account, writer, now));
+    ObjectNode node = account(account, writer, now);
+    ArrayNode events = node.putArray("told");
+    told.forEach((event, at) -> events.addObject().put("event", event).put("at", at.toString()));
+    status.set("account", node);
     return status;
   }
 
@@ -173,15 +185,35 @@ public final class BudgetStatus {
     return one.isEmpty() || (other.isPresent() && other.get().isBefore(one.get())) ? other : one;
   }
 
-  private static Optional<Instant> exhaustion(LimitBalance balance, Instant end, Instant now) {
+  /** When a limit is spent at the present rate, while what was used leaves a rolling window. */
+  private static Optional<Instant> exhaustion(
+      LimitBalance balance, BudgetAccount.OfBudget budget, Instant now) {
     BigDecimal left = balance.allowed().subtract(balance.spent());
     if (left.signum() <= 0 || balance.rate().signum() <= 0) {
       return Optional.empty();
     }
-    BigDecimal millis = left.divide(balance.rate(), 0, RoundingMode.CEILING);
-    return millis.compareTo(millis(now, end)) < 0
-        ? Optional.of(Instant.ofEpochSecond(now.plusMillis(millis.longValue()).getEpochSecond()))
-        : Optional.empty();
+    BudgetAccount account = budget.account();
+    Duration part = Duration.between(account.start(), account.end());
+    int parts = budget.spec().period().rolling().isPresent() ? Period.PARTS : 0;
+    Instant from = now;
+    Instant end = account.end();
+    for (int i = 0; i <= parts; i++) {
+      BigDecimal millis = left.divide(balance.rate(), 0, RoundingMode.CEILING);
+      if (millis.compareTo(millis(from, end)) < 0) {
+        return Optional.of(
+            Instant.ofEpochSecond(from.plusMillis(millis.longValue()).getEpochSecond()));
+      }
+      left = left.subtract(balance.rate().multiply(millis(from, end)));
+      int leaving = account.parts().size() + i - Period.PARTS;
+      if (leaving >= 0 && leaving < account.parts().size()) {
+        left =
+            left.add(
+                account.parts().get(leaving).getOrDefault(balance.limit().key(), BigDecimal.ZERO));
+      }
+      from = end;
+      end = end.plus(part);
+    }
+    return Optional.empty();
   }
 
   /** A condition, with the time at which it got its status, as far as the status before knows. */
@@ -257,6 +289,16 @@ public final class BudgetStatus {
                     .put("limit", each.getKey())
                     .put("amount", each.getValue().toPlainString()));
     return items;
+  }
+
+  /** When each event was left, as far as the status tells and not later than now. */
+  public static Map<String, Instant> told(JsonNode status, Instant now) {
+    Map<String, Instant> told = new HashMap<>();
+    for (JsonNode each : JsonFields.list(JsonFields.at(status, "account"), "told")) {
+      time(each.path("at"))
+          .ifPresent(at -> told.put(JsonFields.text(each, "event"), at.isAfter(now) ? now : at));
+    }
+    return told;
   }
 
   /** Who wrote the account in a status; empty if there is none. */

@@ -204,15 +204,15 @@ public final class BudgetCommand implements Callable<Integer> {
     Optional<String> fault = fault(budget);
     fault.ifPresent(
         message -> text.append("Budget %s counts nothing: %s%n".formatted(name, message)));
+    String start = JsonFields.text(status, "period", "start");
     String end = JsonFields.text(status, "period", "end");
-    if (!end.isEmpty()) {
+    if (!start.isEmpty()) {
       String exhaustion = JsonFields.text(status, "expectedExhaustion");
       text.append(
-          "Budget %s, %s to %s%s%n"
+          "Budget %s, %s%s%n"
               .formatted(
                   name,
-                  JsonFields.text(status, "period", "start"),
-                  end,
+                  end.isEmpty() ? "since " + start : start + " to " + end,
                   exhaustion.isEmpty() ? "" : ", spent " + exhaustion + " at this rate"));
     } else if (fault.isEmpty()) {
       text.append("Budget %s has no status yet%n".formatted(name));

@@ -1,6 +1,7 @@
 package dev.sluice.queues.status;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.entry;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
@@ -18,6 +19,7 @@ import java.math.BigDecimal;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -25,6 +27,7 @@ import java.util.Set;
 import java.util.UUID;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** The account in the status of a Budget, as it is written and read (docs/budgets.md). */
@@ -61,7 +64,12 @@ class BudgetStatusTest {
             List.of(),
             open);
     return BudgetStatus.of(
-        new BudgetAccount.OfBudget(SPEC, account, false), MissingNode.getInstance(), "", "me", NOW);
+        new BudgetAccount.OfBudget(SPEC, account, false),
+        MissingNode.getInstance(),
+        "",
+        "me",
+        Map.of(),
+        NOW);
   }
 
   private static Charge charge(String uid, boolean written) {
@@ -112,5 +120,76 @@ class BudgetStatusTest {
     JsonNode object = parts[0].equals("since") ? account.path("charges").path(0) : account;
     ((ObjectNode) object).put(parts[0], parts[1]);
     assertThat(BudgetStatus.read(status)).isEmpty();
+  }
+
+  private static final Duration PART = Duration.ofMinutes(105);
+
+  /** A window of a week in which one core was used all the time, and more of late or not. */
+  private static ObjectNode rolling(int parts, int cores) {
+    BigDecimal ofPart = BigDecimal.valueOf(1_000 * PART.toMillis());
+    Period week = new Period(Unit.MONTHLY, "UTC", Optional.of(Duration.ofHours(168)));
+    BudgetSpec spec =
+        new BudgetSpec(
+            "team",
+            SPEC.scope(),
+            List.of(new Limit("cpu", Set.of(), Hours.of("cpu", BigDecimal.valueOf(200)))),
+            week,
+            BigDecimal.ZERO,
+            true,
+            false);
+    Charge charge =
+        new Charge(
+            "a", NOW, Optional.empty(), true, Map.of("cpu", BigDecimal.valueOf(1_000L * cores)));
+    BudgetAccount account =
+        new BudgetAccount(
+            NOW,
+            NOW.plus(PART),
+            Map.of(),
+            Map.of(),
+            Collections.nCopies(parts, Map.of("cpu", ofPart)),
+            List.of(charge));
+    return BudgetStatus.of(
+        new BudgetAccount.OfBudget(spec, account, false),
+        MissingNode.getInstance(),
+        "",
+        "me",
+        Map.of("cpu/0.8", NOW),
+        NOW);
+  }
+
+  @Test
+  void aWindowBeganWithItsFirstPartAndHasNoEnd() {
+    JsonNode period = rolling(96, 1).path("period");
+    assertThat(period.path("start").asText())
+        .isEqualTo(NOW.minus(Duration.ofHours(168)).toString());
+    assertThat(period.path("end").isNull()).isTrue();
+    assertThat(status(1, false).at("/period/end").asText()).isEqualTo("2027-01-01T00:00:00Z");
+  }
+
+  /** Of 200 core-hours 168 are spent: two cores use the rest while one of them leaves. */
+  @ParameterizedTest
+  @CsvSource({
+    "96, 1, ''", // as much leaves as comes
+    "96, 2, PT30H52M30S", // seventeen parts leave
+    "96, 40, PT48M",
+    "10, 2, PT91H15M",
+    "0, 1, ''" // 168 hours fit
+  })
+  void aWindowIsSpentWhenMoreIsUsedThanLeaves(int parts, int cores, String spentIn) {
+    JsonNode exhaustion = rolling(parts, cores).path("expectedExhaustion");
+    if (spentIn.isEmpty()) {
+      assertThat(exhaustion.isNull()).isTrue();
+    } else {
+      assertThat(exhaustion.asText()).isEqualTo(NOW.plus(Duration.parse(spentIn)).toString());
+    }
+  }
+
+  @Test
+  void whatWasToldIsReadAsItWasWritten() {
+    ObjectNode status = rolling(1, 1);
+    assertThat(BudgetStatus.told(status, NOW)).containsExactly(entry("cpu/0.8", NOW));
+    Instant before = NOW.minusSeconds(1);
+    assertThat(BudgetStatus.told(status, before)).containsExactly(entry("cpu/0.8", before));
+    assertThat(BudgetStatus.told(status(1, true), NOW)).isEmpty();
   }
 }

@@ -124,6 +124,17 @@ class BudgetCommandTest {
   }
 
   @Test
+  void aRollingWindowHasNoEnd() throws IOException {
+    serve(
+        BUDGET,
+        200,
+        "{metadata: {name: team}, status: {period: {start: \"2026-03-01T00:00:00Z\"}}}");
+    serve(WORKLOADS, 200, "{items: []}");
+    assertThat(run("team")).as(err.toString()).isZero();
+    assertThat(out.toString()).startsWith("Budget team, since 2026-03-01T00:00:00Z\n");
+  }
+
+  @Test
   void whoMayNotListWorkloadsSeesTheLimits() throws IOException {
     given();
     refuse(WORKLOADS, 403);
