@@ -548,10 +548,16 @@ final class LedgerStore implements AutoCloseable {
     statement.addBatch();
   }
 
-  private static void set(PreparedStatement statement, int first, List<String> texts)
+  /** Sets parameters that are texts, or lists of them. */
+  private static void set(PreparedStatement statement, int first, List<?> values)
       throws SQLException {
-    for (int i = 0; i < texts.size(); i++) {
-      statement.setString(first + i, texts.get(i));
+    for (int i = 0; i < values.size(); i++) {
+      if (values.get(i) instanceof List<?> texts) {
+        statement.setArray(
+            first + i, statement.getConnection().createArrayOf("VARCHAR", texts.toArray()));
+      } else {
+        statement.setString(first + i, values.get(i).toString());
+      }
     }
   }
 

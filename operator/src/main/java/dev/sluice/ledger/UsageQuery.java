@@ -73,9 +73,9 @@ public record UsageQuery(List<Group> groups, List<Span> spans, Scope scope) {
    * Whose attempts count.
    *
    * @param condition an SQL expression over an attempt {@code a}; empty for all
-   * @param values of its parameters
+   * @param values of its parameters: texts, or lists of them
    */
-  public record Scope(String condition, List<String> values) {
+  public record Scope(String condition, List<Object> values) {
 
     private static final Scope ALL = new Scope("", List.of());
 
@@ -83,12 +83,14 @@ public record UsageQuery(List<Group> groups, List<Span> spans, Scope scope) {
       values = List.copyOf(values);
     }
 
-    /** Those of some namespaces. */
+    /**
+     * Those of some namespaces, which are one parameter: statements repeat the condition, and
+     * databases limit the number of parameters.
+     */
     public static Scope ofNamespaces(Collection<String> names) {
-      return names.isEmpty()
-          ? new Scope("1 = 0", List.of())
-          : new Scope(
-              "a.namespace IN (?%s)".formatted(", ?".repeat(names.size() - 1)), List.copyOf(names));
+      return names.size() == 1
+          ? new Scope("a.namespace = ?", List.copyOf(names))
+          : new Scope("a.namespace = ANY(?)", List.of(List.copyOf(names)));
     }
 
     /**

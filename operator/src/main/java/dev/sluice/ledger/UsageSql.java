@@ -61,8 +61,8 @@ final class UsageSql {
     lastDay = Math.max(firstDay, Math.floorDiv(until, UsageSums.DAY) * UsageSums.DAY);
   }
 
-  /** A statement with the values of its parameters. */
-  record Statement(String text, List<String> values) {}
+  /** A statement with the values of its parameters: texts, or lists of them. */
+  record Statement(String text, List<Object> values) {}
 
   /** What a statement reads amounts for. */
   private enum Of {
@@ -112,7 +112,7 @@ final class UsageSql {
   }
 
   private Statement statement(Of of) {
-    List<String> values = new ArrayList<>();
+    List<Object> values = new ArrayList<>();
     List<String> branches = new ArrayList<>();
     Period whole = new Period(since, until, false);
     List<Rows> single = new ArrayList<>();
@@ -168,7 +168,7 @@ final class UsageSql {
    * What is in sums: added up by the groups of sums first, of which there are few, so that names
    * are looked up for those only.
    */
-  private String groups(Of of, List<String> values) {
+  private String groups(Of of, List<Object> values) {
     List<Long> changes =
         of == Of.USES ? List.of() : List.copyOf(priceChanges.subSet(firstDay, lastDay));
     List<Rows> rows = new ArrayList<>();

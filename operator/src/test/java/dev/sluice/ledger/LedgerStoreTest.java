@@ -233,6 +233,26 @@ class LedgerStoreTest {
       }
       assertThat(sums).as("%s from %s to %s", node, since, until).isEqualTo(expected);
     }
+    checkNamespaces(store, query, world.now());
+  }
+
+  /** More of them than a statement may have parameters. */
+  private static void checkNamespaces(LedgerStore store, UsageQuery query, Instant now)
+      throws SQLException {
+    List<String> names =
+        Stream.iterate(0, i -> i < 10_000, i -> i + 1).map(i -> "team-" + i).toList();
+    assertThat(store.usage(query.within(UsageQuery.Scope.ofNamespaces(names)), now, LIMIT).rows())
+        .isEmpty();
+    for (List<String> all : List.of(with(names, "namespace"), List.of("namespace"))) {
+      UsageQuery within = query.within(UsageQuery.Scope.ofNamespaces(all));
+      assertThat(store.usage(within, now, LIMIT)).isEqualTo(store.usage(query, now, LIMIT));
+    }
+    UsageQuery none = query.within(UsageQuery.Scope.ofNamespaces(List.of()));
+    assertThat(store.usage(none, now, LIMIT).rows()).isEmpty();
+  }
+
+  private static List<String> with(List<String> names, String name) {
+    return Stream.concat(names.stream(), Stream.of(name)).toList();
   }
 
   private static Map<String, BigDecimal> plain(Map<String, BigDecimal> sums) {
