@@ -16,6 +16,7 @@ import dev.sluice.testing.MultiCluster;
 import dev.sluice.testing.MultiClusterTest;
 import dev.sluice.testing.Workload;
 import io.fabric8.kubernetes.api.model.Node;
+import io.fabric8.kubernetes.api.model.batch.v1.Job;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.fabric8.kubernetes.client.dsl.base.PatchContext;
@@ -26,6 +27,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Optional;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -198,18 +200,12 @@ class PlacementIT {
                 condition.getType().equals("Evicted") && condition.getStatus().equals("True"));
   }
 
+  /** Annotations of a Job that is there, or will be soon. */
   private Map<String, String> annotations(KubernetesClient client, String job) {
-    return Objects.requireNonNullElse(
-        client
-            .batch()
-            .v1()
-            .jobs()
-            .inNamespace(clusters.namespace())
-            .withName(job)
-            .require()
-            .getMetadata()
-            .getAnnotations(),
-        Map.of());
+    Optional<Job> found =
+        Optional.ofNullable(
+            client.batch().v1().jobs().inNamespace(clusters.namespace()).withName(job).get());
+    return Objects.requireNonNullElse(found.orElseThrow().getMetadata().getAnnotations(), Map.of());
   }
 
   /** A Topology, a flavor of it, and a queue: in the manager and in a worker. */
