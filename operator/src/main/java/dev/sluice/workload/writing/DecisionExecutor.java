@@ -129,7 +129,17 @@ public final class DecisionExecutor implements Consumer<Decision> {
     }
   }
 
+  /** The engine counts the quota until it hears of an end, so that it hears of each. */
   private void admit(Decision.Admit decision) {
+    try {
+      write(decision);
+    } catch (RuntimeException e) {
+      LOG.error("workload={} admission=failed", decision.id(), e);
+      refuse(decision, false);
+    }
+  }
+
+  private void write(Decision.Admit decision) {
     Optional<CachedWorkload> found = evaluated(store, decision.id(), decision.version());
     if (found.isEmpty()) {
       engine.submit(new SchedulerEvent.AdmissionRefused(decision.id(), decision.version(), true));

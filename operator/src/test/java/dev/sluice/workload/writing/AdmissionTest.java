@@ -335,6 +335,16 @@ class AdmissionTest {
       assertThat(told).isEmpty();
     }
 
+    /** Nobody else would tell the engine, which counts their quota. */
+    @Test
+    void thatFailBeforeTheirWriteAreTriedAgainLater() {
+      given(SAMPLE);
+      assertThat(outcomes).as("the writer throws without one").isEmpty();
+      admissions.accept(admit(7));
+      assertThat(schedulerEvents)
+          .containsExactly(new SchedulerEvent.AdmissionRefused(ID, 7, false));
+    }
+
     @Test
     void thatAreForbiddenAreTriedAgainLater() {
       given(SAMPLE);
