@@ -300,7 +300,7 @@ final class ReferenceEngine {
             world.repeats.forget(id.uid());
           }
         }
-        if (!world.workloads.containsKey(id.uid())) {
+        if (version == Long.MAX_VALUE && !world.workloads.containsKey(id.uid())) {
           bounds.remove(id.uid());
           promises().deleted(id.uid());
           world.reservations.forget(id.uid());
