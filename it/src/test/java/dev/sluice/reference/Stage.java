@@ -21,6 +21,7 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.EnumSet;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -53,6 +54,10 @@ abstract class Stage {
   private final Map<String, Instant> checkpointedAt = new HashMap<>();
 
   private final Map<Integer, Integer> deleted = new HashMap<>();
+
+  /** UIDs of those that left their queues and aren't back. */
+  private final Set<String> away = new HashSet<>();
+
   private long version = 1;
   private int bounds;
   private int starts;
@@ -110,7 +115,10 @@ abstract class Stage {
       }
       case Step.Echo(var number, var older) -> {
         PendingWorkload workload = last.get(uid(number));
-        if (workload != null) {
+        if (workload != null && away.remove(uid(number))) {
+          // Nobody hears of a version from before it went.
+          pending(withVersion(workload, version++));
+        } else if (workload != null) {
           fold(
               new SchedulerEvent.WorkloadPending(
                   older ? withVersion(workload, Math.max(0, workload.version() - 1)) : workload));
@@ -270,6 +278,7 @@ abstract class Stage {
   private void pending(PendingWorkload workload) {
     runningSince.remove(workload.id().uid());
     last.put(workload.id().uid(), workload);
+    away.remove(workload.id().uid());
     versions.put(workload.id().uid(), workload.version());
     fold(new SchedulerEvent.WorkloadPending(workload));
   }
@@ -327,9 +336,12 @@ abstract class Stage {
       fold(new SchedulerEvent.WorkloadReleased(workload.id(), version++));
       if (number % 4 == 0) {
         pending(withVersion(workload, version++));
+      } else {
+        away.add(uid);
       }
       return;
     }
+    away.remove(uid);
     last.remove(uid);
     versions.remove(uid);
     fold(new SchedulerEvent.WorkloadReleased(workload.id(), Long.MAX_VALUE));
