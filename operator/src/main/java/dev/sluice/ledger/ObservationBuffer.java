@@ -117,10 +117,7 @@ final class ObservationBuffer implements AutoCloseable {
     long end = lines.size();
     while (end > 0) {
       long from = Math.max(0, end - READ_BYTES);
-      ByteBuffer bytes = ByteBuffer.allocate((int) (end - from));
-      while (bytes.hasRemaining() && lines.read(bytes, from + bytes.position()) > 0) {
-        // reads on
-      }
+      ByteBuffer bytes = read(lines, from, end);
       for (int i = bytes.position() - 1; i >= 0; i--) {
         if (bytes.get(i) == '\n') {
           return from + i + 1;
@@ -174,7 +171,7 @@ final class ObservationBuffer implements AutoCloseable {
         channel = left;
         fileLock = locked.get();
       } else if (locked.isPresent()) {
-        append(left);
+        written = copy(left, 0, endOfLastLine(left), written);
         channel.force(false);
         Files.delete(other);
       }
@@ -185,25 +182,30 @@ final class ObservationBuffer implements AutoCloseable {
     }
   }
 
-  private void append(FileChannel left) throws IOException {
-    long end = endOfLastLine(left);
-    for (long at = 0; at < end; ) {
-      ByteBuffer bytes = ByteBuffer.allocate((int) Math.min(READ_BYTES, end - at));
-      at += Math.max(left.read(bytes, at), 0);
-      bytes.flip();
-      while (bytes.hasRemaining()) {
-        written += channel.write(bytes, written);
-      }
+  /** What is between two positions, up to the position of the buffer. */
+  private static ByteBuffer read(FileChannel lines, long from, long until) throws IOException {
+    ByteBuffer bytes = ByteBuffer.allocate((int) (until - from));
+    while (bytes.hasRemaining() && lines.read(bytes, from + bytes.position()) > 0) {
+      // reads on
     }
+    return bytes;
   }
 
-  private void write(byte[] bytes) throws IOException {
-    ByteBuffer buffer = ByteBuffer.wrap(bytes);
-    long at = written;
-    while (buffer.hasRemaining()) {
-      at += channel.write(buffer, at);
+  /** Copies what is between two positions to this file; returns the end of the copy. */
+  private long copy(FileChannel lines, long from, long until, long to) throws IOException {
+    long end = to;
+    for (long at = from; at < until; at += READ_BYTES) {
+      end = write(read(lines, at, Math.min(until, at + READ_BYTES)).flip(), end);
     }
-    written = at;
+    return end;
+  }
+
+  private long write(ByteBuffer bytes, long to) throws IOException {
+    long end = to;
+    while (bytes.hasRemaining()) {
+      end += channel.write(bytes, end);
+    }
+    return end;
   }
 
   /**
@@ -219,7 +221,7 @@ final class ObservationBuffer implements AutoCloseable {
       if (written - taken + line.length > maxBytes) {
         return false;
       }
-      write(line);
+      written = write(ByteBuffer.wrap(line), written);
       return true;
     } finally {
       lock.unlock();
@@ -242,10 +244,7 @@ final class ObservationBuffer implements AutoCloseable {
     } finally {
       lock.unlock();
     }
-    ByteBuffer bytes = ByteBuffer.allocate((int) (until - from));
-    while (bytes.hasRemaining() && channel.read(bytes, from + bytes.position()) > 0) {
-      // reads on
-    }
+    ByteBuffer bytes = read(channel, from, until);
     byte[] content = bytes.array();
     List<AttemptObservation> observations = new ArrayList<>();
     int begin = 0;
@@ -294,16 +293,7 @@ final class ObservationBuffer implements AutoCloseable {
    * least: whatever ends the process, each observation is in the file once or twice.
    */
   private void dropTaken() throws IOException {
-    long at = 0;
-    for (long from = taken; from < written; ) {
-      ByteBuffer bytes = ByteBuffer.allocate((int) Math.min(READ_BYTES, written - from));
-      from += Math.max(channel.read(bytes, from), 0);
-      bytes.flip();
-      while (bytes.hasRemaining()) {
-        at += channel.write(bytes, at);
-      }
-    }
-    truncate(at);
+    truncate(copy(channel, taken, written, 0));
   }
 
   private void truncate(long size) throws IOException {

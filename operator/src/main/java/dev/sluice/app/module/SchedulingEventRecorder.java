@@ -76,8 +76,7 @@ final class SchedulingEventRecorder implements AdmissionObserver, LifecycleEvent
               event.id(),
               Type.NORMAL,
               "Backfilled",
-              "Starts before workloads that come before it: none of their planned starts gets"
-                  + " later");
+              "Starts before workloads that come before it: none of their planned starts gets later");
       case MOVED ->
           record(
               event.id(), Type.NORMAL, "PlannedStartMoved", "Planned start moved back: " + cause);
