@@ -297,44 +297,19 @@ record RequestManifest(ObjectNode request, Map<String, ObjectNode> templates) {
 
     /** The requirements of a pod's spec, which is left as it is. */
     static JsonNode of(JsonNode spec) {
-      ObjectNode copy = spec instanceof ObjectNode object ? object.deepCopy() : JSON.objectNode();
+      ObjectNode copy = PodRoleHash.withLimitsRequested(spec);
       ObjectNode result = JSON.objectNode();
       ArrayNode restartPolicies = result.putArray(RESTART_POLICY);
-      requestLimits(copy);
       for (String field : List.of("containers", INIT)) {
-        for (JsonNode each : copy.path(field)) {
-          if (each instanceof ObjectNode container) {
-            requestLimits(container);
-            retainHostPorts(container);
-          }
-        }
+        copy.path(field).forEach(SchedulingRequirements::retainHostPorts);
       }
       // one that keeps running adds its requests to those of the containers
       copy.path(INIT).forEach(it -> restartPolicies.add(it.path(RESTART_POLICY).asText("")));
       return result.set("shape", PodRoleHash.of(copy).hashed());
     }
 
-    /** A limit is the request where the latter is absent, as for the API server. */
-    private static void requestLimits(ObjectNode holder) {
-      if (holder.path("resources") instanceof ObjectNode resources
-          && resources.path("limits") instanceof ObjectNode limits) {
-        ObjectNode requests =
-            resources.path("requests") instanceof ObjectNode present
-                ? present
-                : resources.putObject("requests");
-        limits
-            .properties()
-            .forEach(
-                limit -> {
-                  if (!requests.hasNonNull(limit.getKey())) {
-                    requests.set(limit.getKey(), limit.getValue());
-                  }
-                });
-      }
-    }
-
     /** Other ports take none of the node's. */
-    private static void retainHostPorts(ObjectNode container) {
+    private static void retainHostPorts(JsonNode container) {
       if (container.path("ports") instanceof ArrayNode ports) {
         ports.removeIf(it -> it.path("hostPort").asInt() <= 0);
       }

@@ -2,7 +2,6 @@ package dev.sluice.webhooks.rules;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
-import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.sluice.api.KueueConstants;
 import dev.sluice.api.json.JsonFields;
 import dev.sluice.webhooks.review.AdmissionRequest;
@@ -107,8 +106,8 @@ public final class ServingDefaults {
    */
   public static void shapeStays(
       JsonNode before, JsonNode now, FieldPath path, String when, FieldErrors errors) {
-    JsonNode was = PodRoleHash.of(charged(before)).parts();
-    JsonNode is = PodRoleHash.of(charged(now)).parts();
+    JsonNode was = PodRoleHash.of(PodRoleHash.withLimitsRequested(before)).parts();
+    JsonNode is = PodRoleHash.of(PodRoleHash.withLimitsRequested(now)).parts();
     for (String part : PodRoleHash.FIELDS) {
       if (!same(part, JsonFields.at(was, part), JsonFields.at(is, part))) {
         errors.immutable(
@@ -129,28 +128,5 @@ public final class ServingDefaults {
   /** A part under its name, which says whether its values are amounts. */
   private static JsonNode named(String part, JsonNode value) {
     return JsonNodeFactory.instance.objectNode().set(part, value);
-  }
-
-  /**
-   * A spec with limits in place of absent requests, as they are charged: the API server fills them
-   * in only in pods.
-   */
-  private static JsonNode charged(JsonNode podSpec) {
-    JsonNode result = podSpec.deepCopy();
-    charge(result);
-    JsonFields.list(result, "initContainers").forEach(ServingDefaults::charge);
-    JsonFields.list(result, "containers").forEach(ServingDefaults::charge);
-    return result;
-  }
-
-  private static void charge(JsonNode podOrContainer) {
-    if (podOrContainer.path("resources") instanceof ObjectNode resources
-        && resources.path("limits") instanceof ObjectNode limits) {
-      ObjectNode requests = limits.deepCopy();
-      if (resources.path("requests") instanceof ObjectNode given) {
-        requests.setAll(given);
-      }
-      resources.set("requests", requests);
-    }
   }
 }

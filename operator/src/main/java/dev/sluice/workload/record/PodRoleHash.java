@@ -63,6 +63,40 @@ public record PodRoleHash(ObjectNode parts, ObjectNode hashed) {
     return new PodRoleHash(parts, hashed(podSpec));
   }
 
+  /**
+   * A copy of a pod's {@code spec} with limits in place of absent requests, as they are charged:
+   * the API server fills them in only in pods.
+   */
+  public static ObjectNode withLimitsRequested(JsonNode podSpec) {
+    ObjectNode copy =
+        podSpec instanceof ObjectNode object
+            ? object.deepCopy()
+            : JsonNodeFactory.instance.objectNode();
+    requestLimits(copy);
+    for (String field : List.of("initContainers", "containers")) {
+      copy.path(field).forEach(PodRoleHash::requestLimits);
+    }
+    return copy;
+  }
+
+  private static void requestLimits(JsonNode podOrContainer) {
+    if (podOrContainer.path("resources") instanceof ObjectNode resources
+        && resources.path("limits") instanceof ObjectNode limits) {
+      ObjectNode requests =
+          resources.path("requests") instanceof ObjectNode present
+              ? present
+              : resources.putObject("requests");
+      limits
+          .properties()
+          .forEach(
+              limit -> {
+                if (!requests.hasNonNull(limit.getKey())) {
+                  requests.set(limit.getKey(), limit.getValue());
+                }
+              });
+    }
+  }
+
   /** Objects within a part keep the order of their fields, which is that of the API server. */
   private static ObjectNode hashed(JsonNode podSpec) {
     ObjectNode hashed = JsonNodeFactory.instance.objectNode();
