@@ -4,8 +4,8 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import com.fasterxml.jackson.dataformat.yaml.YAMLMapper;
-import dev.sluice.kube.definitions.DefinitionConditions;
 import dev.sluice.lab.controlplane.binaries.Program;
+import dev.sluice.lab.player.PlayedDefinitions;
 import dev.sluice.testing.AdditionalControlPlane;
 import io.fabric8.kubernetes.api.model.GenericKubernetesResource;
 import io.fabric8.kubernetes.api.model.apiextensions.v1.CustomResourceDefinition;
@@ -200,7 +200,7 @@ public final class ValidationRulesTable implements AutoCloseable {
             .serverSideApply();
     client
         .resource(applied)
-        .waitUntilCondition(DefinitionConditions::isEstablished, 1, TimeUnit.MINUTES);
+        .waitUntilCondition(PlayedDefinitions::isEstablished, 1, TimeUnit.MINUTES);
     // The server takes a moment to serve what it has accepted; nothing in its API tells when.
     TimeUnit.SECONDS.sleep(2);
   }

@@ -2,7 +2,7 @@ package dev.sluice.install;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.sluice.kube.definitions.DefinitionConditions;
+import dev.sluice.lab.player.PlayedDefinitions;
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.http.HttpResponse;
@@ -47,7 +47,7 @@ final class ServerSideApply {
             each ->
                 client
                     .resource(each)
-                    .waitUntilCondition(DefinitionConditions::isEstablished, 1, TimeUnit.MINUTES));
+                    .waitUntilCondition(PlayedDefinitions::isEstablished, 1, TimeUnit.MINUTES));
   }
 
   /**

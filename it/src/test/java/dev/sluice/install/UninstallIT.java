@@ -6,6 +6,9 @@ import static org.awaitility.Awaitility.await;
 
 import dev.sluice.api.config.ConfigurationLoader;
 import dev.sluice.app.Main;
+import dev.sluice.kube.definitions.ServedDefinitions;
+import dev.sluice.kube.reflect.ReadErrorLog;
+import dev.sluice.kube.reflect.Reflectors;
 import dev.sluice.lab.audit.AuditedKind;
 import dev.sluice.testing.BuildBreadth;
 import dev.sluice.testing.ControlPlaneTest;
@@ -30,9 +33,11 @@ import java.io.StringWriter;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.Instant;
+import java.time.InstantSource;
 import java.time.temporal.ChronoUnit;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Random;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
@@ -309,12 +314,16 @@ class UninstallIT {
 
   /** Roles, policies, and registrations that lead to a Service without pods. */
   private static void installWithoutOperator(KubernetesClient client) throws Exception {
-    new Installer(
-            client,
-            ConfigurationLoader.load(
-                Optional.empty(), Optional.empty(), () -> InstallManifests.NAMESPACE),
-            Optional.empty())
-        .install();
+    Reflectors reflectors =
+        new Reflectors(client, InstantSource.system(), new Random(), new ReadErrorLog());
+    try (ServedDefinitions definitions = new ServedDefinitions(reflectors)) {
+      new Installer(
+              client,
+              ConfigurationLoader.load(
+                  Optional.empty(), Optional.empty(), () -> InstallManifests.NAMESPACE),
+              Optional.empty())
+          .install(definitions);
+    }
   }
 
   /** A lease that binds for so many seconds. */

@@ -5,7 +5,6 @@ import static org.awaitility.Awaitility.await;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.sluice.jobs.kinds.kubeflow.LegacyMpiJob;
-import dev.sluice.kube.definitions.DefinitionConditions;
 import dev.sluice.lab.player.PlayedDefinitions;
 import dev.sluice.testing.OperatorTest;
 import dev.sluice.testing.QueuedJobs;
@@ -63,7 +62,7 @@ class HeldByAnnotationIT {
         .v1()
         .customResourceDefinitions()
         .withName(LegacyMpiJob.KIND.definition())
-        .waitUntilCondition(DefinitionConditions::isEstablished, 120, TimeUnit.SECONDS);
+        .waitUntilCondition(PlayedDefinitions::isEstablished, 120, TimeUnit.SECONDS);
   }
 
   /** Submits as soon as the API server tells clients of the definition, which may be later. */

@@ -7,7 +7,7 @@ import static org.awaitility.Awaitility.await;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
-import dev.sluice.kube.definitions.DefinitionConditions;
+import dev.sluice.lab.player.PlayedDefinitions;
 import dev.sluice.lab.process.OperatorProcess;
 import dev.sluice.lab.process.OperatorSettings;
 import dev.sluice.testing.BuildBreadth;
@@ -149,7 +149,7 @@ class BudgetIT {
           .atMost(LIMIT)
           .until(
               () ->
-                  DefinitionConditions.isEstablished(
+                  PlayedDefinitions.isEstablished(
                       definitions.withName(definition.getMetadata().getName()).get()));
       cluster.applyText(
           """

@@ -8,7 +8,7 @@ import dev.sluice.api.config.BindAddress;
 import dev.sluice.api.config.FeatureGate;
 import dev.sluice.api.conversion.ConversionWebhook;
 import dev.sluice.api.conversion.HubConverter;
-import dev.sluice.kube.definitions.DefinitionConditions;
+import dev.sluice.lab.player.PlayedDefinitions;
 import dev.sluice.server.certificates.InternalCertificates;
 import dev.sluice.server.certificates.KubernetesCaBundleInjector;
 import dev.sluice.server.certificates.KubernetesSecretAccess;
@@ -143,7 +143,7 @@ class WebhookServerIT {
         .until(
             () ->
                 client.apiextensions().v1().customResourceDefinitions().list().getItems().stream()
-                    .allMatch(DefinitionConditions::isEstablished));
+                    .allMatch(PlayedDefinitions::isEstablished));
   }
 
   private static HasMetadata job(

@@ -3,8 +3,8 @@ package dev.sluice.testing;
 import com.fasterxml.jackson.core.type.TypeReference;
 import dev.sluice.api.ApiVersions;
 import dev.sluice.install.InstallManifests;
-import dev.sluice.kube.definitions.DefinitionConditions;
 import dev.sluice.lab.controlplane.ApiClients;
+import dev.sluice.lab.player.PlayedDefinitions;
 import dev.sluice.lab.process.OperatorAccount;
 import dev.sluice.lab.process.OperatorSettings;
 import io.fabric8.kubernetes.api.model.APIService;
@@ -164,8 +164,7 @@ final class ChartInstallation {
   private void awaitEstablished(CustomResourceDefinition definition) {
     client
         .resource(definition)
-        .waitUntilCondition(
-            DefinitionConditions::isEstablished, LIMIT.toSeconds(), TimeUnit.SECONDS);
+        .waitUntilCondition(PlayedDefinitions::isEstablished, LIMIT.toSeconds(), TimeUnit.SECONDS);
   }
 
   private void apply(HasMetadata object) {

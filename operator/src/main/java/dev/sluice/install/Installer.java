@@ -1,9 +1,16 @@
 package dev.sluice.install;
 
+import com.fasterxml.jackson.databind.node.ArrayNode;
+import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.sluice.api.ApiVersions;
 import dev.sluice.api.config.Configuration;
+import dev.sluice.api.json.JsonMappers;
+import dev.sluice.kube.client.ApiClient;
+import dev.sluice.kube.client.ApiOutcome;
+import dev.sluice.kube.client.ApiRequest;
+import dev.sluice.kube.client.ConcurrentRequests;
 import dev.sluice.kube.client.OwnUser;
-import dev.sluice.kube.definitions.DefinitionConditions;
+import dev.sluice.kube.definitions.ServedDefinitions;
 import dev.sluice.visibility.api.VisibilityApi;
 import dev.sluice.webhooks.registration.WebhookConfigurations;
 import dev.sluice.webhooks.registration.WebhookRegistration;
@@ -18,22 +25,23 @@ import io.fabric8.kubernetes.api.model.admissionregistration.v1.ValidatingWebhoo
 import io.fabric8.kubernetes.api.model.admissionregistration.v1.ValidatingWebhookConfiguration;
 import io.fabric8.kubernetes.api.model.admissionregistration.v1.WebhookClientConfig;
 import io.fabric8.kubernetes.api.model.apiextensions.v1.CustomResourceDefinition;
-import io.fabric8.kubernetes.api.model.apiextensions.v1.WebhookClientConfigBuilder;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.fabric8.kubernetes.client.dsl.base.PatchContext;
 import io.fabric8.kubernetes.client.dsl.base.PatchType;
 import java.io.IOException;
 import java.io.InputStream;
+import java.io.UncheckedIOException;
 import java.net.HttpURLConnection;
 import java.net.URI;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
-import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
+import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.slf4j.Logger;
@@ -74,14 +82,25 @@ public final class Installer {
   /** A name that a Service may stand for; an IPv4 address is one. */
   private static final Pattern SERVICE_NAME = Pattern.compile("[a-z0-9]([-a-z0-9.]*[a-z0-9])?");
 
+  private static final String FIELD_MANAGER = "sluice-install";
+  private static final String DEFINITIONS =
+      "apis/apiextensions.k8s.io/v1/customresourcedefinitions/";
+  private static final int DEFINITIONS_AT_A_TIME = 4;
+  private static final String CONVERT = "/convert";
+
+  /** The lines of a definition that lead the API server to the conversion between versions. */
+  private static final Pattern CONVERTER =
+      Pattern.compile("(?m)^ {6}clientConfig:\\n(?: {8}.*\\n)+");
+
   private static final PatchContext APPLY =
       new PatchContext.Builder()
           .withPatchType(PatchType.SERVER_SIDE_APPLY)
-          .withFieldManager("sluice-install")
+          .withFieldManager(FIELD_MANAGER)
           .withForce(true)
           .build();
 
   private final KubernetesClient client;
+  private final ApiClient api;
   private final Configuration configuration;
   private final Optional<String> url;
 
@@ -93,6 +112,7 @@ public final class Installer {
    */
   public Installer(KubernetesClient client, Configuration configuration, Optional<String> url) {
     this.client = client;
+    this.api = new ApiClient(client, ApiClient.Options.atATime(DEFINITIONS_AT_A_TIME));
     this.configuration = configuration;
     this.url = url;
   }
@@ -100,42 +120,32 @@ public final class Installer {
   /**
    * Installs; returns when the API server serves the kinds.
    *
-   * @throws IOException when a manifest cannot be read, or Kubernetes is older than 1.30
+   * @param definitions tell when they are served; started if they aren't yet
+   * @throws IOException when a manifest cannot be read, Kubernetes is older than 1.30, or a kind
+   *     isn't served within a minute
    */
-  public void install() throws IOException {
+  public void install(ServedDefinitions definitions) throws IOException {
     applyPolicies();
     permit();
-    for (String plural : PLURALS) {
-      adopt(definition(ApiVersions.GROUP, plural));
-    }
-    for (String plural : ALPHA) {
-      adopt(definition(ApiVersions.GROUP, plural));
-    }
-    for (String plural : SLUICE_PLURALS) {
-      adopt(definition(ApiVersions.SLUICE_GROUP, plural));
-    }
-    List<String> awaited =
-        new ArrayList<>(
-            Stream.concat(PLURALS.stream(), ALPHA.stream())
-                .map(plural -> plural + "." + ApiVersions.GROUP)
-                .toList());
-    SLUICE_PLURALS.forEach(plural -> awaited.add(plural + "." + ApiVersions.SLUICE_GROUP));
+    List<String> names = definitionNames();
+    ConcurrentRequests.run(names.stream().<Runnable>map(name -> () -> define(name)).toList());
     if (configuration.kubeQueue().enabled()) {
-      awaited.addAll(OptionalDefinitions.install(client));
+      names.addAll(OptionalDefinitions.install(client));
     }
-    for (String name : awaited) {
-      client
-          .apiextensions()
-          .v1()
-          .customResourceDefinitions()
-          .withName(name)
-          .waitUntilCondition(
-              DefinitionConditions::isEstablished, PATIENCE.toSeconds(), TimeUnit.SECONDS);
-    }
+    definitions.awaitServed(names, PATIENCE);
     InstallManifests.webhooks(registration().trusting(ownServiceAccount())).forEach(this::adopt);
     visibilityAtAddress().forEach(this::apply);
     LOG.info(
         "installed namespace={} webhooks={}", configuration.namespace(), url.orElse("service"));
+  }
+
+  /** Of this program's definitions: plural and group, with a dot between them. */
+  static List<String> definitionNames() {
+    List<String> names = new ArrayList<>();
+    PLURALS.forEach(plural -> names.add(plural + "." + ApiVersions.GROUP));
+    ALPHA.forEach(plural -> names.add(plural + "." + ApiVersions.GROUP));
+    SLUICE_PLURALS.forEach(plural -> names.add(plural + "." + ApiVersions.SLUICE_GROUP));
+    return names;
   }
 
   /** Before all else, because an API server that serves none refuses the definitions, too. */
@@ -204,7 +214,7 @@ public final class Installer {
               .withName(plural + "." + ApiVersions.GROUP)
               .get();
       if (found != null && convertsAtAddress(found)) {
-        adopt(definition(ApiVersions.GROUP, plural));
+        define(plural + "." + ApiVersions.GROUP);
       }
     }
   }
@@ -370,39 +380,86 @@ public final class Installer {
               validating.getWebhooks().stream().map(ValidatingWebhook::getClientConfig).toList();
           default -> List.of();
         };
-    return found instanceof CustomResourceDefinition definition
-        ? converts(definition) && convertsAtAddress(definition) != url.isPresent()
-        : targets.stream().anyMatch(target -> (target.getUrl() != null) != url.isPresent());
-  }
-
-  private static boolean converts(CustomResourceDefinition definition) {
-    var conversion = definition.getSpec().getConversion();
-    return conversion != null
-        && conversion.getWebhook() != null
-        && conversion.getWebhook().getClientConfig() != null;
+    return targets.stream().anyMatch(target -> (target.getUrl() != null) != url.isPresent());
   }
 
   private void apply(HasMetadata object) {
     client.resource(object).patch(APPLY);
   }
 
-  private CustomResourceDefinition definition(String group, String plural) throws IOException {
-    String file = "/dev/sluice/crds/" + group + "_" + plural + ".yaml";
+  /**
+   * Applies a definition as it is in the program's file, but for the address of the conversion. It
+   * is sent as text, and the answer isn't read: an object of each of the types that a schema
+   * consists of costs a new process more than all other requests of an installation.
+   *
+   * <p>An address beside the Service that another installer named is refused: then it is replaced
+   * first.
+   */
+  private void define(String name) {
+    String path = DEFINITIONS + name;
+    ObjectNode converter = converter();
+    ApiRequest apply = ApiRequest.apply(path, manifest(name, converter), FIELD_MANAGER);
+    ApiOutcome outcome = api.send(apply).join();
+    if (outcome instanceof ApiOutcome.Refused) {
+      ArrayNode operations = JsonMappers.JSON.createArrayNode();
+      operations
+          .addObject()
+          .put("op", "replace")
+          .put("path", "/spec/conversion/webhook/clientConfig")
+          .set("value", converter);
+      ApiRequest replace = ApiRequest.jsonPatch(path, operations).by(FIELD_MANAGER);
+      if (api.send(replace).join() instanceof ApiOutcome.Written) {
+        outcome = api.send(apply).join();
+      }
+    }
+    switch (outcome) {
+      case ApiOutcome.Written any -> {}
+      case ApiOutcome.Refused refused -> throw failed(name, refused.code(), refused.message());
+      case ApiOutcome.Unreachable unreachable ->
+          throw failed(name, unreachable.code(), unreachable.message());
+      case ApiOutcome.Conflict conflict ->
+          throw failed(name, HttpURLConnection.HTTP_CONFLICT, conflict.message());
+      case ApiOutcome.Gone gone ->
+          throw failed(name, HttpURLConnection.HTTP_NOT_FOUND, gone.message());
+    }
+  }
+
+  private static KubernetesClientException failed(String name, int code, String message) {
+    return new KubernetesClientException(
+        "the definition %s can't be applied: %s".formatted(name, message), code, null);
+  }
+
+  /** The text of a definition whose conversions lead there. */
+  static String manifest(String name, ObjectNode converter) {
+    int dot = name.indexOf('.');
+    String file =
+        "/dev/sluice/crds/%s_%s.yaml".formatted(name.substring(dot + 1), name.substring(0, dot));
     try (InputStream text = Installer.class.getResourceAsStream(file)) {
       if (text == null) {
-        throw new IOException(file + " is missing from the program");
+        throw new IllegalStateException(file + " is missing from the program");
       }
-      var definition =
-          client.getKubernetesSerialization().unmarshal(text, CustomResourceDefinition.class);
-      var conversion = definition.getSpec().getConversion();
-      if (url.isPresent() && conversion != null && conversion.getWebhook() != null) {
-        conversion
-            .getWebhook()
-            .setClientConfig(
-                new WebhookClientConfigBuilder().withUrl(url.get() + "/convert").build());
-      }
-      return definition;
+      return CONVERTER
+          .matcher(new String(text.readAllBytes(), StandardCharsets.UTF_8))
+          .replaceFirst(Matcher.quoteReplacement("      clientConfig: " + converter + "\n"));
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
     }
+  }
+
+  /** What leads the API server to the conversion between versions. */
+  private ObjectNode converter() {
+    ObjectNode converter = JsonMappers.JSON.createObjectNode();
+    switch (registration().target()) {
+      case WebhookRegistration.Url address -> converter.put("url", address.base() + CONVERT);
+      case WebhookRegistration.Service service ->
+          converter
+              .putObject("service")
+              .put("name", service.name())
+              .put("namespace", service.namespace())
+              .put("port", service.port())
+              .put("path", CONVERT);
+    }
+    return converter;
   }
 
   /**

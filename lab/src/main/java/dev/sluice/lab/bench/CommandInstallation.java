@@ -1,6 +1,5 @@
 package dev.sluice.lab.bench;
 
-import dev.sluice.kube.definitions.DefinitionConditions;
 import dev.sluice.lab.controlplane.ApiClients;
 import dev.sluice.lab.controlplane.ControlPlane;
 import dev.sluice.lab.controlplane.Lifetime;
@@ -8,6 +7,7 @@ import dev.sluice.lab.controlplane.ManagedProcess;
 import dev.sluice.lab.controlplane.Poller;
 import dev.sluice.lab.controlplane.ProcessLauncher;
 import dev.sluice.lab.controlplane.binaries.Binaries;
+import dev.sluice.lab.player.PlayedDefinitions;
 import dev.sluice.lab.process.JavaCommand;
 import dev.sluice.lab.process.OperatorAccount;
 import io.fabric8.kubernetes.api.model.HasMetadata;
@@ -121,7 +121,7 @@ record CommandInstallation(
             if (object instanceof CustomResourceDefinition definition) {
               client
                   .resource(definition)
-                  .waitUntilCondition(DefinitionConditions::isEstablished, 1, TimeUnit.MINUTES);
+                  .waitUntilCondition(PlayedDefinitions::isEstablished, 1, TimeUnit.MINUTES);
             }
           }
         } catch (IOException e) {
@@ -172,7 +172,7 @@ record CommandInstallation(
       client.resource(definition).create();
       client
           .resource(definition)
-          .waitUntilCondition(DefinitionConditions::isEstablished, 1, TimeUnit.MINUTES);
+          .waitUntilCondition(PlayedDefinitions::isEstablished, 1, TimeUnit.MINUTES);
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }

@@ -1,13 +1,16 @@
 package dev.sluice.lab.player;
 
 import dev.sluice.jobs.kind.JobKind;
-import dev.sluice.kube.definitions.DefinitionConditions;
 import io.fabric8.kubernetes.api.model.apiextensions.v1.CustomResourceDefinition;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
+import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Thin definitions of kinds that are played: group, versions, names, scope, the status subresource
@@ -34,7 +37,7 @@ public final class PlayedDefinitions {
         .v1()
         .customResourceDefinitions()
         .withName(kind.definition())
-        .waitUntilCondition(DefinitionConditions::isEstablished, SECONDS, TimeUnit.SECONDS);
+        .waitUntilCondition(PlayedDefinitions::isEstablished, SECONDS, TimeUnit.SECONDS);
   }
 
   /** Removes a kind, and with it all its objects; returns when the definition is gone. */
@@ -58,5 +61,16 @@ public final class PlayedDefinitions {
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
+  }
+
+  /**
+   * Whether the API server serves the definition's kind. False for a definition that doesn't exist,
+   * or that is so new that it has no status or no conditions yet.
+   */
+  public static boolean isEstablished(@Nullable CustomResourceDefinition definition) {
+    return Optional.ofNullable(definition).map(CustomResourceDefinition::getStatus).stream()
+        .flatMap(status -> Stream.ofNullable(status.getConditions()))
+        .flatMap(List::stream)
+        .anyMatch(each -> each.getType().equals("Established") && each.getStatus().equals("True"));
   }
 }

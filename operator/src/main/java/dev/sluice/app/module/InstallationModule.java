@@ -120,7 +120,7 @@ public final class InstallationModule implements OperatorModule {
       Thread.currentThread().interrupt();
       throw new IOException("interrupted while the lease was waited for", e);
     }
-    installing.install();
+    installing.install(definitions);
     StartRequirements.check(context.client(), configuration.namespace());
     context.schedule(REACHED_WITHIN, () -> leaveUnreached(installing));
     return installing.repair(Optional.of(context.shared()::check));

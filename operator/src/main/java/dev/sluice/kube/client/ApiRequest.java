@@ -19,6 +19,7 @@ public record ApiRequest(String method, String path, String contentType, String 
   private static final String JSON = "application/json";
   private static final String MERGE_PATCH = "application/merge-patch+json";
   private static final String JSON_PATCH = "application/json-patch+json";
+  private static final String APPLY = "application/apply-patch+yaml";
 
   /** Reads what is at a path. */
   public static ApiRequest get(String path) {
@@ -38,6 +39,17 @@ public record ApiRequest(String method, String path, String contentType, String 
   /** Applies the operations of a JSON patch to what is at a path, all of them or none. */
   public static ApiRequest jsonPatch(String path, ArrayNode operations) {
     return new ApiRequest("PATCH", path, JSON_PATCH, operations.toString());
+  }
+
+  /**
+   * Applies an object on the server's side: makes what is at a path, or changes it so far. Fields
+   * that other field managers own are taken over.
+   *
+   * @param manifest the object in YAML, which JSON is, too
+   */
+  public static ApiRequest apply(String path, String manifest, String fieldManager) {
+    return new ApiRequest(
+        "PATCH", path + "?force=true&fieldManager=" + fieldManager, APPLY, manifest);
   }
 
   /**

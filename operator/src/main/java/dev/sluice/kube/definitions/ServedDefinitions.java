@@ -4,9 +4,18 @@ import com.fasterxml.jackson.databind.JsonNode;
 import dev.sluice.kube.reflect.Reflector;
 import dev.sluice.kube.reflect.Reflectors;
 import dev.sluice.kube.reflect.Store;
+import java.io.IOException;
+import java.io.InterruptedIOException;
+import java.time.Duration;
 import java.util.HashSet;
+import java.util.List;
 import java.util.Set;
+import java.util.TreeSet;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -79,6 +88,41 @@ public final class ServedDefinitions implements AutoCloseable {
         .isPresent();
   }
 
+  /**
+   * Waits until the API server serves kinds, in any version. Starts the watch, if it isn't started
+   * yet.
+   *
+   * @param names of the definitions: plural and group, with a dot between them
+   * @throws IOException if one of them isn't served in time; names it
+   */
+  public void awaitServed(List<String> names, Duration patience) throws IOException {
+    Set<String> missing = ConcurrentHashMap.newKeySet();
+    missing.addAll(names);
+    CompletableFuture<Void> served = new CompletableFuture<>();
+    Runnable look =
+        () -> {
+          missing.removeIf(name -> definitions.find(name).filter(Definition::isServed).isPresent());
+          if (missing.isEmpty()) {
+            served.complete(null);
+          }
+        };
+    definitions.observe((before, after) -> look.run());
+    var unused = start().thenRun(look);
+    try {
+      served.get(patience.toMillis(), TimeUnit.MILLISECONDS);
+    } catch (TimeoutException e) {
+      throw new IOException(
+          "the API server doesn't serve %s after %d s"
+              .formatted(String.join(", ", new TreeSet<>(missing)), patience.toSeconds()),
+          e);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new InterruptedIOException("interrupted while the API server serves definitions");
+    } catch (ExecutionException e) {
+      throw new IllegalStateException(e);
+    }
+  }
+
   @Override
   public void close() {
     lock.lock();
@@ -104,6 +148,10 @@ public final class ServedDefinitions implements AutoCloseable {
       return new Definition(
           object.path("metadata").path("name").asText(),
           isEstablished(object) ? servedVersions(object) : Set.of());
+    }
+
+    private boolean isServed() {
+      return !served.isEmpty();
     }
 
     private static boolean isEstablished(JsonNode object) {

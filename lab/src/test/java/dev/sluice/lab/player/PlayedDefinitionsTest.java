@@ -1,4 +1,4 @@
-package dev.sluice.kube.definitions;
+package dev.sluice.lab.player;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -7,24 +7,24 @@ import io.fabric8.kubernetes.api.model.apiextensions.v1.CustomResourceDefinition
 import io.fabric8.kubernetes.api.model.apiextensions.v1.CustomResourceDefinitionStatus;
 import org.junit.jupiter.api.Test;
 
-class DefinitionConditionsTest {
+class PlayedDefinitionsTest {
 
   @Test
   void aDefinitionWithoutStatusOrConditionsIsNotEstablished() {
     CustomResourceDefinition definition = new CustomResourceDefinition();
-    assertThat(DefinitionConditions.isEstablished(null)).isFalse();
-    assertThat(DefinitionConditions.isEstablished(definition)).isFalse();
+    assertThat(PlayedDefinitions.isEstablished(null)).isFalse();
+    assertThat(PlayedDefinitions.isEstablished(definition)).isFalse();
     CustomResourceDefinitionStatus status = new CustomResourceDefinitionStatus();
     status.setConditions(null); // as the client reads a status that has none
     definition.setStatus(status);
-    assertThat(DefinitionConditions.isEstablished(definition)).isFalse();
+    assertThat(PlayedDefinitions.isEstablished(definition)).isFalse();
   }
 
   @Test
   void theConditionDecides() {
-    assertThat(DefinitionConditions.isEstablished(with("Established", "True"))).isTrue();
-    assertThat(DefinitionConditions.isEstablished(with("Established", "False"))).isFalse();
-    assertThat(DefinitionConditions.isEstablished(with("NamesAccepted", "True"))).isFalse();
+    assertThat(PlayedDefinitions.isEstablished(with("Established", "True"))).isTrue();
+    assertThat(PlayedDefinitions.isEstablished(with("Established", "False"))).isFalse();
+    assertThat(PlayedDefinitions.isEstablished(with("NamesAccepted", "True"))).isFalse();
   }
 
   private static CustomResourceDefinition with(String type, String status) {
