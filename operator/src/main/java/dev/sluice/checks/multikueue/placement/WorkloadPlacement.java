@@ -304,7 +304,7 @@ public record WorkloadPlacement(Dispatcher dispatcher, Duration workerLostTimeou
     /**
      * Once a worker was chosen, an admission in another worker is ignored. Before that nothing runs
      * anywhere while another check may still refuse the Workload, and only a nominated worker can
-     * be chosen: the API allows no other.
+     * be chosen: the API allows no other. A nomination may be older than the configuration.
      */
     private Optional<PlacementPlan> running() {
       boolean mayRun =
@@ -334,7 +334,8 @@ public record WorkloadPlacement(Dispatcher dispatcher, Duration workerLostTimeou
     }
 
     private boolean mayBeChosen(String cluster) {
-      return managerState.evicted() || managerState.nominated().contains(cluster);
+      return managerState.evicted()
+          || managerState.nominated().contains(cluster) && configured.contains(cluster);
     }
 
     private Set<String> others(String cluster) {

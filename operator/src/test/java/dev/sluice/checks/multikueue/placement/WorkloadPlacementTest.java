@@ -501,6 +501,22 @@ class WorkloadPlacementTest {
         .containsExactly(new PlacementAction.Withdraw("b"), new PlacementAction.Run("a"));
   }
 
+  /** It admitted the copy while that was being withdrawn; its nomination stands as written. */
+  @Test
+  void whoeverIsNotConfiguredAnyMoreDoesNotRunIt() {
+    has("a", fresh());
+    has("elsewhere", admitted(2));
+    assertThat(plan(new Dispatcher.External(), asked("elsewhere", "a")).placementActions())
+        .containsExactly(new PlacementAction.Withdraw("elsewhere"));
+    assertThat(plan(asked("elsewhere", "a")).placementActions())
+        .contains(new PlacementAction.Withdraw("elsewhere"))
+        .doesNotContain(new PlacementAction.Run("elsewhere"));
+
+    has("a", admitted(1));
+    assertThat(plan(new Dispatcher.External(), asked("elsewhere", "a")).placementActions())
+        .containsExactly(new PlacementAction.Withdraw("elsewhere"), new PlacementAction.Run("a"));
+  }
+
   /** As a worker that was lost when it was sent back, and still runs it. */
   @Test
   void whoeverAdmittedItBeforeItIsNominatedRunsItThen() {
