@@ -130,7 +130,7 @@ public final class DashboardModule implements OperatorModule {
       while (true) {
         try {
           pastUse.sample(context.clock().instant(), sources.views().clusterQueues());
-        } catch (RuntimeException e) {
+        } catch (RuntimeException | Error e) {
           LOG.warn("dashboard history=unread", e);
         }
         Thread.sleep(PastUse.INTERVAL);

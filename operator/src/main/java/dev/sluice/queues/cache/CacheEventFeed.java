@@ -140,7 +140,7 @@ public final class CacheEventFeed {
   private static void safely(Runnable submission) {
     try {
       submission.run();
-    } catch (RuntimeException | StackOverflowError e) {
+    } catch (RuntimeException | Error e) {
       LOG.error("engine event=lost reason=\"an object of the cache could not be passed on\"", e);
     }
   }

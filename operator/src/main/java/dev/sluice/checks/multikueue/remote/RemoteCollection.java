@@ -83,6 +83,9 @@ public final class RemoteCollection implements AutoCloseable {
     } catch (StackOverflowError e) {
       failed(new IOException("an answer is too deep", e));
       readLater(false);
+    } catch (Error e) {
+      failed(new IOException(e));
+      readLater(false);
     } finally {
       if (closed) {
         objects.clear();

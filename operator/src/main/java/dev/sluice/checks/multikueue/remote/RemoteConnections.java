@@ -349,6 +349,9 @@ public final class RemoteConnections implements AutoCloseable {
       } catch (RuntimeException e) {
         unbuildable(e);
         return;
+      } catch (Error e) {
+        unbuildable(new IOException(e));
+        return;
       }
       if (!began(session)) {
         session.close();
@@ -365,6 +368,8 @@ public final class RemoteConnections implements AutoCloseable {
         failed(excess().<Exception>map(it -> it).orElse(e));
       } catch (StackOverflowError e) {
         failed(new IOException("an answer is too deep", e));
+      } catch (Error e) {
+        failed(new IOException(e)); // whoever isn't connected any more must not seem to be
       }
     }
 
@@ -463,7 +468,7 @@ public final class RemoteConnections implements AutoCloseable {
     }
 
     /** Mostly the credentials are to blame; but threads or files may have run out for a while. */
-    private void unbuildable(RuntimeException failure) {
+    private void unbuildable(Exception failure) {
       String cause = report(failure);
       if (transition(new ConnectionState.Unbuildable(cause, lostSince()))) {
         LOG.warn("cluster={} connected=false cause=\"{}\"", cluster, cause);

@@ -186,7 +186,7 @@ public final class RemoteObjects {
   private void tell(Changes changes, Key key, @Nullable Kept before, @Nullable ObjectNode after) {
     try {
       changes.changed(key, before == null ? null : tree(before), after);
-    } catch (RuntimeException | StackOverflowError e) {
+    } catch (RuntimeException | Error e) {
       LOG.error("object={}/{} told=false", key.namespace(), key.name(), e);
     }
   }

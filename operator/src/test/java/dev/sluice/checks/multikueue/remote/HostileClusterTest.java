@@ -15,6 +15,8 @@ import java.io.OutputStream;
 import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -36,6 +38,7 @@ class HostileClusterTest implements RemoteConnections.Listener, RemoteCollection
   private final ScheduledExecutorService delays = Executors.newSingleThreadScheduledExecutor();
   private final List<String> cutOff = new CopyOnWriteArrayList<>();
   private final List<String> jobs = new CopyOnWriteArrayList<>();
+  private final Queue<Error> errors = new ConcurrentLinkedQueue<>();
   private final RemoteConnections links =
       new RemoteConnections(
           new ConnectionContext(
@@ -74,11 +77,18 @@ class HostileClusterTest implements RemoteConnections.Listener, RemoteCollection
       String cluster, RemoteObjects.Key key, @Nullable JsonNode before, @Nullable JsonNode after) {}
 
   @Override
-  public void stateChanged() {}
+  public void stateChanged() {
+    if (!errors.isEmpty()) {
+      throw errors.remove();
+    }
+  }
 
   @Override
   public void changed(RemoteObjects.Key key, @Nullable JsonNode before, @Nullable JsonNode after) {
     jobs.add(key.name());
+    if (key.name().equals("unlinked")) {
+      throw new NoClassDefFoundError("intended");
+    }
   }
 
   private static WorkerCredentials credentials(ScriptedServer server) {
@@ -177,6 +187,25 @@ class HostileClusterTest implements RemoteConnections.Listener, RemoteCollection
 
     await().until(collection::isListed);
     assertThat(collection.lastFailure()).isEmpty();
+    collection.close();
+  }
+
+  @Test
+  void aCollectionWhoseReadingEndsWithAnErrorIsReadAgain() {
+    WorkerReader reader = connected("honest", honest);
+    errors.add(new NoClassDefFoundError("intended"));
+    String items =
+        "{\"metadata\":{\"resourceVersion\":\"7\"},\"items\":["
+            + "{\"metadata\":{\"name\":\"unlinked\",\"namespace\":\"n\"}},"
+            + "{\"metadata\":{\"name\":\"linked\",\"namespace\":\"n\"}}]}";
+    honest.then(200, items).then(new ScriptedServer.Watch());
+    honest.then(200, EMPTY).then(new ScriptedServer.Watch());
+
+    RemoteCollection collection = reader.read("apis/batch/v1/jobs", "", any -> "", this);
+
+    await().until(() -> collection.objects().keys().isEmpty() && jobs.size() == 4);
+    assertThat(jobs).containsExactlyInAnyOrder("unlinked", "linked", "unlinked", "linked");
+    await().until(() -> collection.lastFailure().isEmpty());
     collection.close();
   }
 }

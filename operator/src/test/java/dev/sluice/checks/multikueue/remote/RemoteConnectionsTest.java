@@ -4,6 +4,7 @@ import static dev.sluice.checks.multikueue.remote.Stage.credentials;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.sluice.kube.client.ResponseTimeoutException;
+import io.fabric8.kubernetes.client.KubernetesClientException;
 import java.io.IOException;
 import java.time.Duration;
 import java.time.Instant;
@@ -214,10 +215,16 @@ class RemoteConnectionsTest {
             failing -> assertThat(failing.cause()).isEqualTo("HTTP 401 Unauthorized"));
   }
 
+  private static Runnable unbuildable(String why) {
+    return () -> {
+      throw new KubernetesClientException(why);
+    };
+  }
+
   @Test
   void aClientThatCannotBeMadeIsTriedAgainLate() {
     Instant begin = stage.now();
-    stage.unbuildable(Optional.of("too many open files"));
+    stage.opening(unbuildable("too many open files"));
 
     links.use("site", credentials("token-1"));
     stage.pass(Duration.ofSeconds(319));
@@ -226,15 +233,51 @@ class RemoteConnectionsTest {
         .contains(new ConnectionState.Unbuildable("too many open files", Optional.of(begin)));
     assertThat(stage.opened()).hasSize(1);
 
-    stage.unbuildable(Optional.empty());
+    stage.opening(() -> {});
     stage.next(RemoteConnectionsTest::lasting);
     stage.pass(Duration.ofSeconds(1));
     assertThat(links.state("site")).contains(new ConnectionState.Connected(stage.now()));
   }
 
   @Test
+  void aClientThatNoThreadIsLeftForIsTriedAgainLate() {
+    stage.opening(
+        () -> {
+          throw new OutOfMemoryError("unable to create native thread");
+        });
+    links.use("site", credentials("token-1"));
+    assertThat(links.state("site").orElseThrow())
+        .isInstanceOfSatisfying(
+            ConnectionState.Unbuildable.class,
+            unbuildable -> assertThat(unbuildable.cause()).contains("native thread"));
+
+    stage.opening(() -> {});
+    stage.next(RemoteConnectionsTest::lasting);
+    stage.pass(Duration.ofSeconds(320));
+    assertThat(links.connected()).containsEntry("site", true);
+  }
+
+  @Test
+  void aSessionThatEndsWithAnErrorIsTriedAgain() {
+    stage.next(
+        events -> {
+          events.established();
+          throw new NoClassDefFoundError("dev/sluice/Missing");
+        });
+    links.use("site", credentials("token-1"));
+    assertThat(links.state("site").orElseThrow())
+        .isInstanceOfSatisfying(
+            ConnectionState.Failing.class,
+            failing -> assertThat(failing.cause()).contains("NoClassDefFoundError"));
+
+    stage.next(RemoteConnectionsTest::lasting);
+    stage.pass(Duration.ofSeconds(5));
+    assertThat(links.connected()).containsEntry("site", true);
+  }
+
+  @Test
   void aClusterThatIsForgottenWhileNoClientCanBeMadeIsNotTriedAgain() {
-    stage.unbuildable(Optional.of("no such key algorithm"));
+    stage.opening(unbuildable("no such key algorithm"));
     links.use("site", credentials("token-1"));
 
     links.forget("site");

@@ -6,7 +6,6 @@ import dev.sluice.checks.multikueue.access.WorkerEndpoint;
 import dev.sluice.checks.multikueue.remote.RemoteObjects.Key;
 import dev.sluice.kube.client.WriteGate;
 import io.fabric8.kubernetes.client.KubernetesClient;
-import io.fabric8.kubernetes.client.KubernetesClientException;
 import java.io.IOException;
 import java.net.URI;
 import java.time.Duration;
@@ -30,7 +29,7 @@ final class Stage implements RemoteConnections.Listener {
   private final List<String> opened = new ArrayList<>();
   private final List<Duration> patience = new ArrayList<>();
   private final List<String> told = new ArrayList<>();
-  private Optional<String> unbuildable = Optional.empty();
+  private Runnable opening = () -> {};
   private int closed;
   private Instant now = Instant.parse("2026-03-01T12:00:00Z");
 
@@ -58,9 +57,9 @@ final class Stage implements RemoteConnections.Listener {
     plays.add(play);
   }
 
-  /** From now on no client can be made, for this reason; empty if one can. */
-  void unbuildable(Optional<String> why) {
-    unbuildable = why;
+  /** From now on this happens whenever a client is made. */
+  void opening(Runnable what) {
+    opening = what;
   }
 
   /** Lets the time pass: what becomes due runs, in order. */
@@ -113,9 +112,7 @@ final class Stage implements RemoteConnections.Listener {
 
   private RemoteSession open(WorkerCredentials workerCredentials) {
     opened.add(workerCredentials.token().orElse(""));
-    if (unbuildable.isPresent()) {
-      throw new KubernetesClientException(unbuildable.get());
-    }
+    opening.run();
     Play play = plays.remove();
     return new RemoteSession() {
       @Override
