@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.sluice.testing.QueuedJobs;
 import dev.sluice.testing.TestCluster;
 import io.fabric8.kubernetes.api.model.GenericKubernetesResource;
@@ -123,15 +124,66 @@ public final class ProvisionedQueue {
     return this;
   }
 
+  /** Has the ClusterQueue require another check, too, whose states the test writes. */
+  void withCheckOfTheTest() {
+    cluster.applyText(
+        """
+        apiVersion: kueue.x-k8s.io/v1beta2
+        kind: AdmissionCheck
+        metadata: {name: "other-${suffix}"}
+        spec: {controllerName: test}
+        """);
+    cluster
+        .client()
+        .genericKubernetesResources(CHECK.substring(0, CHECK.lastIndexOf('/')), "AdmissionCheck")
+        .withName(cluster.name("other"))
+        .subresource("status")
+        .patch(
+            PatchContext.of(PatchType.JSON_MERGE),
+            """
+            {"status": {"conditions": [{"type": "Active", "status": "True", "reason": "Test",
+              "message": "", "lastTransitionTime": "2026-03-01T10:00:00Z"}]}}
+            """);
+    patchQueue(
+        "{'admissionChecksStrategy': {'admissionChecks': [{'name': '%s'}, {'name': '%s'}]}}"
+            .formatted(cluster.name("nodes"), cluster.name("other")));
+  }
+
+  /** The test's check of a Workload is Ready. */
+  void answerCheckOfTheTest(String workload) {
+    JsonNode checks = jobs.get(QueuedJobs.WORKLOAD, workload).at("/status/admissionChecks");
+    ((ObjectNode) checks.get(1)).put("state", "Ready");
+    jobs.patchStatus(
+        QueuedJobs.WORKLOAD, workload, "{'status': {'admissionChecks': %s}}".formatted(checks));
+  }
+
+  /** Replaces the flavor of the ClusterQueue by one without labels of nodes. */
+  void withOtherFlavor() {
+    cluster.applyText(
+        """
+        apiVersion: kueue.x-k8s.io/v1beta2
+        kind: ResourceFlavor
+        metadata: {name: "steady-${suffix}"}
+        """);
+    patchQueue(
+        "{'resourceGroups': [{'coveredResources': ['cpu'], 'flavors': [{'name': '%s',"
+                .formatted(cluster.name("steady"))
+            + " 'resources': [{'name': 'cpu', 'nominalQuota': '10'}]}]}]}");
+  }
+
   /** Sets the stop policy of the ClusterQueue. */
   void stop(String policy) {
+    patchQueue("{'stopPolicy': '%s'}".formatted(policy));
+  }
+
+  private void patchQueue(String spec) {
     cluster
         .client()
         .genericKubernetesResources("kueue.x-k8s.io/v1beta2", "ClusterQueue")
         .withName(cluster.name("cq"))
         .patch(
             PatchContext.of(PatchType.JSON_MERGE),
-            "{\"spec\": {\"stopPolicy\": \"%s\"}}".formatted(policy));
+            "{\"spec\": %s}".formatted(spec.replace('\'', '"')));
   }
 
   /** Submits a Job of two pods, and returns the name of its Workload. */

@@ -382,6 +382,33 @@ class ProvisioningRequestIT {
     jobs.awaitGone(REQUEST, queue.request(workload, 1));
   }
 
+  /** Another check is Ready after the quota is gone, and the next quota is of another flavor. */
+  @Test
+  void aCheckIsNotReadyForTheNodesOfALostReservation() {
+    queue.withCheck("").withQueues().withCheckOfTheTest();
+    String workload = queue.submit("moved", "");
+    String uid = queue.awaitRequest(workload, 1).at("/metadata/uid").asText();
+    queue.answer(queue.request(workload, 1), "Provisioned", "nodes came");
+    queue.awaitCheck(workload, "Ready", "nodes came");
+
+    queue.stop("Hold");
+    jobs.awaitCondition(WORKLOAD, workload, "QuotaReserved", "False");
+    queue.awaitCheck(workload, "Pending", "taken back");
+    assertThat(queue.check(workload).has("podSetUpdates")).isFalse();
+    queue.answerCheckOfTheTest(workload);
+    queue.withOtherFlavor();
+    queue.stop("None");
+
+    jobs.awaitCondition(WORKLOAD, workload, "QuotaReserved", "True");
+    eventually(
+        () ->
+            assertThat(jobs.get(REQUEST, queue.request(workload, 1)).at("/metadata/uid").asText())
+                .isNotEqualTo(uid));
+    assertThat(jobs.get(JOB, "moved").at("/spec/suspend").asBoolean()).isTrue();
+    queue.answer(queue.request(workload, 1), "Provisioned", "other nodes came");
+    jobs.awaitCondition(WORKLOAD, workload, "Admitted", "True");
+  }
+
   @Test
   void aRequestOutlivesALostReservationAndIsMadeAnewForAnotherConfiguration() {
     queue.withCheck("parameters: {zone: a}").withQueues();

@@ -21,7 +21,7 @@ import java.util.Optional;
 import java.util.TreeMap;
 
 /**
- * Decides about one check of a Workload that holds quota, has not finished and is not evicted
+ * Decides about one check of a Workload that has not finished and is not evicted
  * (docs/provisioning.md#states-and-retries).
  */
 final class ProvisioningPolicy {
@@ -35,6 +35,9 @@ final class ProvisioningPolicy {
           + "/"
           + RequestManifest.VERSION
           + " is not served";
+
+  /** Why a check that was Ready isn't any more. */
+  static final String QUOTA_LOST = "The quota that it was Ready for was taken back";
 
   private static final String CONSUMED_REQUEST =
       RequestManifest.GROUP + "/consume-provisioning-request";
@@ -70,11 +73,23 @@ final class ProvisioningPolicy {
   /** The decision about a check of a Workload. */
   static ProvisioningDecision decide(CachedWorkload workload, CheckState check, Input input) {
     ProvisioningPolicy policy = new ProvisioningPolicy(workload, check, input);
+    if (!workload.quotaReserved()) {
+      return endsWithQuota(check) ? policy.pending(QUOTA_LOST) : new Keep();
+    }
     return switch (check.state()) {
       case CheckState.PENDING -> policy.pending();
       case CheckState.READY -> policy.ready();
       default -> new Keep();
     };
+  }
+
+  /**
+   * Whether a check of a Workload without quota begins anew: it was Ready for nodes of what is
+   * taken back, as by a stop of the queue, and the next reservation, which may be of another
+   * flavor, would be admitted with it at once.
+   */
+  static boolean endsWithQuota(CheckState check) {
+    return check.is(CheckState.READY);
   }
 
   /** The number of the present attempt; 1 for the first. */
@@ -182,7 +197,7 @@ final class ProvisioningPolicy {
    * reservation: its additions bind the pods to the nodes of that request.
    */
   private ProvisioningDecision ready() {
-    // it may be of an earlier reservation: a stop of the queue takes the quota, and the check stays
+    // a reservation may have been faster than what ends the check with the quota
     Optional<CachedRequest> request = input.request().filter(it -> belongsTo(workload, it));
     if (isOfEarlierReservation() && !serves(request)) {
       return pending("The nodes of an earlier reservation can't serve this one");

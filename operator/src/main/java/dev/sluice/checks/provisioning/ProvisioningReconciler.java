@@ -136,12 +136,15 @@ final class ProvisioningReconciler implements WorkloadListener, AutoCloseable {
   }
 
   private boolean isConcerned(CachedWorkload workload) {
-    return holdsQuota(workload) && !checksOf(workload).isEmpty()
+    return isOpen(workload)
+            && checksOf(workload).stream()
+                .anyMatch(
+                    check -> workload.quotaReserved() || ProvisioningPolicy.endsWithQuota(check))
         || !requests.ownedBy(workload.id().uid()).isEmpty();
   }
 
-  private static boolean holdsQuota(CachedWorkload workload) {
-    return workload.quotaReserved() && !workload.finished() && !workload.evicted();
+  private static boolean isOpen(CachedWorkload workload) {
+    return !workload.finished() && !workload.evicted();
   }
 
   /** The request of a Workload appeared, changed or went. */
@@ -212,7 +215,7 @@ final class ProvisioningReconciler implements WorkloadListener, AutoCloseable {
               attempts.attempt(
                   () -> delete(workload, request, "it is not needed"), Optional.empty()));
     }
-    if (holdsQuota(workload) && !workload.deleting()) {
+    if (isOpen(workload) && !workload.deleting()) {
       boolean served = availability == RequestAvailability.LISTED;
       again = earlier(again, checks(workload, served, attempts));
     }

@@ -185,6 +185,21 @@ class ProvisioningPolicyTest {
     assertThat(decide(Optional.of(request))).isEqualTo(new DeleteRequest(request, EARLIER));
   }
 
+  /** The next reservation may be of another flavor, and is admitted if all checks are Ready. */
+  @Test
+  void aReadyCheckEndsWithTheQuota() {
+    CachedRequest request = request(NAME, condition("Provisioned", ""));
+    given.check("Ready", 2).with("/status/conditions/0/status", "'False'");
+    assertThat(decide(Optional.of(request)))
+        .isEqualTo(SetState.of("Pending", "The quota that it was Ready for was taken back"));
+    assertThat(decide(Optional.empty()))
+        .isEqualTo(SetState.of("Pending", "The quota that it was Ready for was taken back"));
+
+    given.check("Pending", 2);
+    assertThat(decide(Optional.of(request))).isEqualTo(new Keep());
+    assertThat(decide(Optional.empty())).isEqualTo(new Keep());
+  }
+
   /** Another check waits, and the queue was stopped for a moment meanwhile. */
   @Test
   void aReadyCheckBeginsAnewWhenTheNextReservationNeedsOtherNodes() throws StartConflictException {
