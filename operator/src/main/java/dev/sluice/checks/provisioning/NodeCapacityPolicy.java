@@ -123,9 +123,23 @@ final class NodeCapacityPolicy {
     return holders.stream().filter(holder -> !holder.state().deleting()).toList();
   }
 
+  /** Whether a check of a Workload without quota begins anew. */
+  static boolean endsWithQuota(CachedWorkload workload, CheckState check) {
+    return !workload.quotaReserved()
+        && !workload.finished()
+        && !workload.evicted()
+        && !workload.deleting()
+        && ProvisioningPolicy.endsWithQuota(check);
+  }
+
   private Plan decide() {
-    boolean pending = check.state().equals(CheckState.PENDING);
-    if (!needsNodes(workload) || !pending && !check.state().equals(CheckState.READY)) {
+    if (endsWithQuota(workload, check)) {
+      return Plan.of(
+          deletable(input.owned()), SetState.of(CheckState.PENDING, ProvisioningPolicy.QUOTA_LOST));
+    }
+    boolean pending =
+        check.is(CheckState.PENDING) || ProvisioningPolicy.isOfEarlierReservation(workload, check);
+    if (!needsNodes(workload) || !pending && !check.is(CheckState.READY)) {
       return Plan.keep(deletable(input.owned()), List.of());
     }
     if (input.unreadable()) {

@@ -120,8 +120,12 @@ final class NodeCapacityReconciler implements WorkloadListener, AutoCloseable {
 
   private boolean isConcerned(CachedWorkload workload) {
     return workload.annotations().containsKey(RefusedFlavors.ANNOTATION)
-        || NodeCapacityPolicy.needsNodes(workload)
-            && workload.status().admissionChecks().stream().anyMatch(it -> checkOf(it).isPresent())
+        || workload.status().admissionChecks().stream()
+            .filter(
+                it ->
+                    NodeCapacityPolicy.needsNodes(workload)
+                        || NodeCapacityPolicy.endsWithQuota(workload, it))
+            .anyMatch(it -> checkOf(it).isPresent())
         || !holders.ownedBy(workload.id().uid()).isEmpty();
   }
 

@@ -199,7 +199,7 @@ final class ProvisioningPolicy {
   private ProvisioningDecision ready() {
     // a reservation may have been faster than what ends the check with the quota
     Optional<CachedRequest> request = input.request().filter(it -> belongsTo(workload, it));
-    if (isOfEarlierReservation() && !serves(request)) {
+    if (isOfEarlierReservation(workload, check) && !serves(request)) {
       return pending("The nodes of an earlier reservation can't serve this one");
     }
     if (request.isEmpty() || !workload.spec().active()) {
@@ -217,9 +217,10 @@ final class ProvisioningPolicy {
     return whileItRuns(request);
   }
 
-  /** Whether the check has its state since before the quota was reserved, and nothing runs yet. */
-  private boolean isOfEarlierReservation() {
-    return !workload.admitted()
+  /** Whether a check is Ready since before the quota was reserved, and nothing runs yet. */
+  static boolean isOfEarlierReservation(CachedWorkload workload, CheckState check) {
+    return check.is(CheckState.READY)
+        && !workload.admitted()
         && workload
             .status()
             .condition("QuotaReserved")

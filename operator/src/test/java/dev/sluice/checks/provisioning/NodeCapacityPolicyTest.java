@@ -156,6 +156,35 @@ class NodeCapacityPolicyTest {
     assertThat(plan.state()).isEmpty();
   }
 
+  /** A stop of the queue takes it without an eviction; the next one may be of another flavor. */
+  @Test
+  void aReadyCheckEndsWithTheQuota() {
+    given.check(CheckState.READY, 1).with("/status/conditions/0/status", "'False'");
+    List<CapacityHolder> placeholders = pods("a", "b", "c");
+    Plan plan = plan(placeholders);
+    assertThat(state(plan)).isEqualTo("Pending: The quota that it was Ready for was taken back");
+    assertThat(plan.deletions()).isEqualTo(placeholders);
+    assertThat(plan.creations()).isEmpty();
+
+    given.isTrue("Finished");
+    assertThat(plan(List.of()).state()).isEmpty();
+  }
+
+  /** The next reservation may be faster than what ends the check. */
+  @Test
+  void aCheckIsNotReadyForNodesOfAnEarlierReservation() {
+    given
+        .check(CheckState.READY, -1)
+        .with("/status/admissionChecks/0/lastTransitionTime", "'2026-03-01T09:59:59Z'");
+    Plan plan = plan(pods("a", "b"));
+    assertThat(names(plan)).containsExactly(NAMES.get(2));
+    assertThat(state(plan)).isEqualTo("Pending: 2 of 3 placeholder pods have a node");
+
+    assertThat(state(plan(pods("a", "b", "c")))).startsWith("Ready: ");
+    given.isTrue("Admitted");
+    assertThat(plan(pods("a", "b")).state()).isEmpty();
+  }
+
   @Test
   void placeholdersStayBesideComingPodsAndGoWhenTheseAreReadyOrLate() {
     given.check(CheckState.READY, -1).isTrue("Admitted");
