@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 import static org.assertj.core.api.InstanceOfAssertFactories.STRING;
 
+import dev.sluice.core.engine.EngineListener;
 import dev.sluice.core.engine.EngineOptions;
 import dev.sluice.core.model.BackfillRules.RunBound;
 import dev.sluice.core.model.BudgetSpec;
@@ -11,8 +12,11 @@ import dev.sluice.core.model.ClusterQueueSpec.PreemptionPolicies;
 import dev.sluice.core.model.ClusterQueueSpec.StopPolicy;
 import dev.sluice.core.model.LocalQueueId;
 import dev.sluice.core.model.LocalQueueSpec;
+import dev.sluice.core.model.PendingWorkload;
 import dev.sluice.core.model.SchedulerEvent;
 import dev.sluice.core.model.WorkloadId;
+import dev.sluice.forecast.play.OneQueue;
+import dev.sluice.forecast.play.Play;
 import dev.sluice.forecast.whatif.PlayInput.Happening.DeclarationEvent;
 import dev.sluice.journal.JournalHistory;
 import dev.sluice.journal.SegmentListener;
@@ -207,6 +211,43 @@ class WhatIfTest {
         assertThat(WhatIf.unbounded(input, List.of(budget(1)))).isEmpty();
       }
     }
+  }
+
+  /** It is told anew, with its limit; the engine ignores what is written in a version it knows. */
+  @Test
+  void theOnlyOneThatWaitsAtTheBeginIsAdmittedInANewVersion() {
+    PendingWorkload only = OneQueue.workload("only", 1, 0, OneQueue.BEGIN);
+    Play.Source source = OneQueue.source(PreemptionPolicies.NEVER);
+    source.scheduler().apply(new SchedulerEvent.WorkloadPending(only));
+    PlayInput input =
+        new PlayInput(
+            source.scheduler().export(),
+            OneQueue.BEGIN,
+            OneQueue.BEGIN.plusSeconds(1),
+            List.of(
+                new DeclarationEvent(
+                    OneQueue.BEGIN,
+                    new SchedulerEvent.RunBounded(only.id(), RunBound.of(Duration.ofHours(1))))),
+            Map.of(),
+            List.of(),
+            PlayInput.STOPPING,
+            List.of());
+    List<Long> versions = new ArrayList<>();
+    EngineListener listener =
+        new EngineListener() {
+          @Override
+          public void applies(SchedulerEvent event) {
+            switch (event) {
+              case SchedulerEvent.WorkloadPending(var workload) -> versions.add(workload.version());
+              case SchedulerEvent.AdmissionWritten(_, var version, _) -> versions.add(version);
+              default -> {}
+            }
+          }
+        };
+
+    WhatIf.play(input, List.of(budget(Long.MAX_VALUE, true)), listener);
+
+    assertThat(versions).hasSize(2).doesNotHaveDuplicates().isSorted();
   }
 
   private static Map<WorkloadId, List<Instant>> starts(

@@ -344,7 +344,7 @@ public final class WhatIf {
     for (PendingWorkload workload : pending(playInput.state()).values()) {
       version = Math.max(version, workload.version());
     }
-    return version + 1;
+    return version + 2; // what waits is told anew in its next version
   }
 
   private static Map<WorkloadId, PendingWorkload> pending(EngineState state) {
