@@ -63,8 +63,11 @@ public final class QueueStartEstimates {
   private final Map<String, CompletableFuture<Map<WorkloadId, StartEstimate>>> underWay =
       new HashMap<>();
 
-  /** Guarded by this object. */
+  /** From when on the next forecast may begin; guarded by this object. */
   private Instant notBefore = Instant.EPOCH;
+
+  /** When that was computed; guarded by this object. */
+  private Instant charged = Instant.EPOCH;
 
   /**
    * The estimates of one tree.
@@ -103,7 +106,7 @@ public final class QueueStartEstimates {
   }
 
   private static boolean isFresh(Forecast forecast, Instant now) {
-    return now.isBefore(forecast.computedAt().plus(StartEstimator.FRESH));
+    return StartEstimator.isFresh(forecast.computedAt(), now);
   }
 
   /**
@@ -139,7 +142,7 @@ public final class QueueStartEstimates {
       if (asked != null) {
         return asked;
       }
-      if (underWay.size() >= MOST_WAITING || now.isBefore(notBefore)) {
+      if (underWay.size() >= MOST_WAITING || isPausing(now)) {
         return CompletableFuture.completedFuture(Map.of());
       }
       answer = new CompletableFuture<>();
@@ -210,8 +213,13 @@ public final class QueueStartEstimates {
   /** Keeps others from beginning, also if the forecast failed. */
   private synchronized void charge(Duration taken) {
     Instant now = clock.instant();
-    notBefore =
-        (notBefore.isAfter(now) ? notBefore : now).plus(taken.multipliedBy(PAUSE_PER_FORECAST));
+    notBefore = (isPausing(now) ? notBefore : now).plus(taken.multipliedBy(PAUSE_PER_FORECAST));
+    charged = now;
+  }
+
+  /** A clock that was set back ends a pause, instead of making it longer. */
+  private synchronized boolean isPausing(Instant now) {
+    return now.isBefore(notBefore) && !now.isBefore(charged);
   }
 
   /** Whether estimates of all pending Workloads of a queue are computed. */

@@ -45,7 +45,9 @@ public final class SharedEngineState implements Supplier<CompletableFuture<Engin
     Instant now = clock.instant();
     Duration rest = took.get().multipliedBy(SHARED_PER_EXPORT);
     Instant next = exported.plus(rest.compareTo(SHARED) > 0 ? rest : SHARED);
-    if (!now.isBefore(next) || latest.isCompletedExceptionally()) {
+    // A clock that was set back doesn't make a state count for longer.
+    boolean due = !now.isBefore(next) || now.isBefore(exported);
+    if (due || latest.isCompletedExceptionally()) {
       exported = now;
       latest = exports.get();
     }

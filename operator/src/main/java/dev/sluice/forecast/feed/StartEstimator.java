@@ -147,6 +147,13 @@ public final class StartEstimator implements WorkloadListener {
     this.translator = Optional.of(translator);
   }
 
+  /**
+   * Whether an answer is given again; not while it is of the future of a clock that was set back.
+   */
+  static boolean isFresh(Instant computedAt, Instant now) {
+    return !now.isBefore(computedAt) && now.isBefore(computedAt.plus(FRESH));
+  }
+
   private static <V> Map<WorkloadId, V> bounded() {
     return new LinkedHashMap<>() {
       private static final long serialVersionUID = 1;
@@ -167,7 +174,7 @@ public final class StartEstimator implements WorkloadListener {
     Instant now = clock.instant();
     synchronized (answers) {
       StartEstimate known = answers.get(workload.id());
-      if (known != null && now.isBefore(known.computedAt().plus(FRESH))) {
+      if (known != null && isFresh(known.computedAt(), now)) {
         return Optional.of(known);
       }
     }

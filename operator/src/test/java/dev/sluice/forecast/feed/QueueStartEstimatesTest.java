@@ -144,6 +144,22 @@ class QueueStartEstimatesTest {
   }
 
   @Test
+  void neitherEstimatesNorPausesLastLongerWhenTheClockIsSetBack() {
+    arrives("first");
+    WorkloadId second = arrives("second");
+    estimates.of("cq", LONG);
+
+    now = now.minusSeconds(3_600);
+
+    assertThat(Objects.requireNonNull(estimates.of("cq", LONG).get(second)).computedAt())
+        .isEqualTo(now);
+    now = now.plus(StartEstimator.FRESH);
+    assertThat(estimates.of("cq", LONG)).isEmpty();
+    now = now.plus(TAKEN.multipliedBy(QueueStartEstimates.PAUSE_PER_FORECAST));
+    assertThat(estimates.of("cq", LONG)).hasSize(1);
+  }
+
+  @Test
   void whatComesTooLateIsThereForWhoeverAsksNext() {
     arrives("first");
     arrives("second");

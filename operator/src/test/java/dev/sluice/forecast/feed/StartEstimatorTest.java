@@ -98,6 +98,18 @@ class StartEstimatorTest {
     assertThat(asked).isEqualTo(2);
   }
 
+  @Test
+  void answerIsNotGivenForLongerWhenTheClockIsSetBack() {
+    arrives("first", "10m");
+    CachedWorkload second = arrives("second", "10m");
+    assertThat(estimator.of(second)).isPresent();
+
+    now = now.minusSeconds(3_600);
+
+    assertThat(estimator.of(second).orElseThrow().computedAt()).isEqualTo(now);
+    assertThat(asked).isEqualTo(2);
+  }
+
   /** The engine's thread pays for each export. */
   @Test
   void exportThatTookLongIsSharedForLonger() {
