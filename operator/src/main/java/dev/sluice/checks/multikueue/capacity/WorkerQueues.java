@@ -131,16 +131,19 @@ public final class WorkerQueues implements CapacityEstimator, AutoCloseable {
     void visit(String flavor, String resource, long amount);
   }
 
+  /** The resource groups of a ClusterQueue that count: those that follow capacity, if any do. */
+  private static JsonNode countingGroups(JsonNode clusterQueue) {
+    JsonNode effective = clusterQueue.at("/status/effectiveQuotas/resourceGroups");
+    return effective.isArray() ? effective : clusterQueue.at("/spec/resourceGroups");
+  }
+
   /**
-   * Visits the nominal quotas of a ClusterQueue that count: those that follow capacity, if there
-   * are any.
+   * Visits the nominal quotas of a ClusterQueue that count.
    *
    * @throws IllegalArgumentException if an amount can't be read
    */
   private static void eachQuota(JsonNode clusterQueue, QuotaVisitor visitor) {
-    JsonNode effective = clusterQueue.at("/status/effectiveQuotas/resourceGroups");
-    JsonNode groups = effective.isArray() ? effective : clusterQueue.at("/spec/resourceGroups");
-    for (JsonNode group : groups) {
+    for (JsonNode group : countingGroups(clusterQueue)) {
       for (JsonNode flavor : group.path("flavors")) {
         for (JsonNode resource : flavor.path("resources")) {
           String name = resource.path("name").asText();
@@ -351,7 +354,7 @@ public final class WorkerQueues implements CapacityEstimator, AutoCloseable {
       }
       boolean goesOn = clusterQueue.path("spec").path("stopPolicy").asText("None").equals("None");
       List<Group> groups = new ArrayList<>();
-      for (JsonNode group : clusterQueue.path("spec").path("resourceGroups")) {
+      for (JsonNode group : countingGroups(clusterQueue)) {
         groups.add(group(group, clusterQueue.path("status").path("flavorsReservation")));
       }
       return new AvailableQuota(

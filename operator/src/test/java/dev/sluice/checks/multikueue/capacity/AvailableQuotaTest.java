@@ -86,6 +86,25 @@ class AvailableQuotaTest {
   }
 
   @Test
+  void quotaThatFollowsCapacityIsWhatCounts() {
+    String effective =
+        QUEUE
+            + """
+              effectiveQuotas:
+                resourceGroups:
+                - coveredResources: [cpu]
+                  flavors:
+                  - name: small
+                    resources:
+                    - {name: cpu, nominalQuota: %s}
+            """;
+    assertThat(room(effective.formatted(10)).fits(cpu("8.5"))).isTrue();
+    assertThat(room(effective.formatted(2)).fits(cpu("0.5"))).isTrue();
+    assertThat(room(effective.formatted(2)).fits(cpu("0.6"))).isFalse();
+    assertThat(room(QUEUE + "  effectiveQuotas: {resourceGroups: []}").fits(cpu("1"))).isFalse();
+  }
+
+  @Test
   void groupsDecideForThemselves() {
     assertThat(
             room(QUEUE).fits(Map.of("cpu", new BigDecimal(8), "nvidia.com/gpu", new BigDecimal(2))))
