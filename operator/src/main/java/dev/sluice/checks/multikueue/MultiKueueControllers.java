@@ -258,6 +258,7 @@ public final class MultiKueueControllers implements AutoCloseable {
             quotas.informerCaches(),
             new QuotaAutomation.Dependencies(
                 clusterSelection::config,
+                clusterSelection::listed,
                 (worker, localQueues) -> states(worker, localQueues, workerQueues),
                 dependencies.connectionContext().delays()),
             dependencies.apiClient(),

@@ -34,6 +34,7 @@ import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.Predicate;
@@ -72,11 +73,13 @@ public final class QuotaAutomation {
    *
    * @param config the MultiKueueConfig of a check; the outer Optional is empty if the check is not
    *     a MultiKueue check, the inner one if the config does not exist
+   * @param listed whether all configs are known: one that isn't there may just not be listed yet
    * @param worker reads the state of a worker, given names of LocalQueues ({@code namespace/name})
    * @param delays runs a delayed task on another thread
    */
   public record Dependencies(
       Function<String, Optional<Optional<MultiKueueConfig>>> config,
+      BooleanSupplier listed,
       Progress worker,
       Delays delays) {}
 
@@ -138,7 +141,7 @@ public final class QuotaAutomation {
 
   private void evaluate() {
     due.set(false);
-    if (open && leadership.leading()) {
+    if (open && leadership.leading() && dependencies.listed().getAsBoolean()) {
       informerCaches.clusterQueues().all().forEach(this::evaluate);
     }
   }
