@@ -126,10 +126,14 @@ public final class RemoteCollection implements AutoCloseable {
 
     @Override
     public void established() {
-      backoff = ReconnectBackoff.none();
       lastFailure = Optional.empty();
       listed = true;
       listener.stateChanged();
+    }
+
+    @Override
+    public void progressed() {
+      backoff = ReconnectBackoff.none();
     }
 
     @Override

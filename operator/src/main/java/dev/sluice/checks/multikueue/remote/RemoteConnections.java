@@ -410,13 +410,21 @@ public final class RemoteConnections implements AutoCloseable {
     private void established(RemoteSession session) {
       lock.lock();
       try {
-        reconnectBackoff = ReconnectBackoff.none();
         workerReader = Optional.of(reader(session));
       } finally {
         lock.unlock();
       }
       if (transition(new ConnectionState.Connected(connectionContext.clock().instant()))) {
         LOG.info("cluster={} connected=true server={}", cluster, workerCredentials.server());
+      }
+    }
+
+    private void progressed() {
+      lock.lock();
+      try {
+        reconnectBackoff = ReconnectBackoff.none();
+      } finally {
+        lock.unlock();
       }
     }
 
@@ -552,6 +560,11 @@ public final class RemoteConnections implements AutoCloseable {
       @Override
       public void established() {
         RemoteConnection.this.established(session);
+      }
+
+      @Override
+      public void progressed() {
+        RemoteConnection.this.progressed();
       }
 
       @Override

@@ -107,10 +107,8 @@ final class RemoteReflector implements AutoCloseable {
           listWatch.list(handler, clock.instant().plus(timeout));
           listed = true;
         }
-        int received =
-            listWatch.watch(
-                handler, WATCH_SECONDS, handler.established ? timeout : listWatch.left());
-        if (received == 0 && clock.instant().isBefore(handler.began.plus(SHORTEST_WATCH))) {
+        int received = watch(handler, handler.established ? timeout : listWatch.left());
+        if (received == 0 && !handler.lasted()) {
           throw new IOException("the watch ended at once");
         }
         handler.progressed = true;
@@ -127,6 +125,17 @@ final class RemoteReflector implements AutoCloseable {
         if (!listWatch.isClosed()) {
           throw listWatch.isLate() ? new ResponseTimeoutException("not listed in time", e) : e;
         }
+      }
+    }
+  }
+
+  /** Watches; returns the number of events. */
+  private int watch(RemoteHandler handler, Duration timeout) throws IOException {
+    try {
+      return listWatch.watch(handler, WATCH_SECONDS, timeout);
+    } finally {
+      if (handler.lasted()) {
+        handler.tellProgress();
       }
     }
   }
@@ -160,7 +169,11 @@ final class RemoteReflector implements AutoCloseable {
     /** Whether a watch told of something, or lasted, since a version had expired. */
     private boolean progressed;
 
-    private Instant began = Instant.MIN;
+    /** Whether that was told, since the beginning. */
+    private boolean progressTold;
+
+    /** When the latest watch began; empty while none has. */
+    private Optional<Instant> began = Optional.empty();
 
     RemoteHandler(RemoteSession.Events events) {
       this.events = events;
@@ -168,15 +181,29 @@ final class RemoteReflector implements AutoCloseable {
 
     @Override
     public void watchBegins() {
-      began = clock.instant();
+      began = Optional.of(clock.instant());
       if (!established) {
         established = true;
         events.established();
       }
     }
 
+    boolean lasted() {
+      return began
+          .filter(begin -> !clock.instant().isBefore(begin.plus(SHORTEST_WATCH)))
+          .isPresent();
+    }
+
+    void tellProgress() {
+      if (!progressTold) {
+        progressTold = true;
+        events.progressed();
+      }
+    }
+
     @Override
     public void listingBegins() {
+      began = Optional.empty();
       listed = Optional.of(new HashSet<>());
       listedBytes = 0;
     }
@@ -184,7 +211,10 @@ final class RemoteReflector implements AutoCloseable {
     @Override
     public void object(byte[] json, int offset, int length, boolean deleted)
         throws RemoteLimitException {
-      progressed |= listed.isEmpty();
+      if (listed.isEmpty()) {
+        progressed = true;
+        tellProgress();
+      }
       budget.reading().lock();
       try {
         if (deleted) {

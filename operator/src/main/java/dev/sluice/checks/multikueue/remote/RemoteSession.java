@@ -35,6 +35,9 @@ public interface RemoteSession extends AutoCloseable {
 
     /** All objects are listed and the watch is established. */
     void established();
+
+    /** A watch told of something, or lasted: a failure from now on is the first in a row. */
+    void progressed();
   }
 
   /** Opens sessions. */

@@ -67,6 +67,7 @@ class RemoteConnectionsTest {
         events -> {
           events.established();
           stage.pass(Duration.ofHours(1));
+          events.progressed();
           throw new IOException("broken");
         });
 
@@ -78,6 +79,31 @@ class RemoteConnectionsTest {
         .contains(
             new ConnectionState.Failing(1, broken.plusSeconds(5), "broken", Optional.of(broken)));
     assertThat(stage.told()).contains("probed");
+  }
+
+  @Test
+  void pausesGrowWhileConnectionsBreakBeforeAnythingIsHeard() {
+    Stage.Play broken =
+        events -> {
+          events.established();
+          throw new IOException("it forgets at once what it has sent");
+        };
+    for (int i = 0; i < 4; i++) {
+      stage.next(broken);
+    }
+
+    links.use("site", credentials("token-1"));
+    stage.pass(Duration.ofSeconds(5 + 10 + 20));
+
+    assertThat(stage.opened()).hasSize(4);
+    assertThat(links.state("site").orElseThrow())
+        .isInstanceOfSatisfying(
+            ConnectionState.Failing.class, failing -> assertThat(failing.attempts()).isEqualTo(4));
+    stage.next(RemoteConnectionsTest::lasting);
+    stage.pass(Duration.ofSeconds(39));
+    assertThat(stage.opened()).hasSize(4);
+    stage.pass(Duration.ofSeconds(1));
+    assertThat(links.connected()).containsEntry("site", true);
   }
 
   @Test

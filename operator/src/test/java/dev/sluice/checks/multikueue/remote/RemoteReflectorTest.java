@@ -46,12 +46,18 @@ class RemoteReflectorTest implements RemoteSession.Events {
           objects,
           now::get);
   private final List<String> told = new CopyOnWriteArrayList<>();
+  private final AtomicInteger progress = new AtomicInteger();
 
   RemoteReflectorTest() throws IOException {}
 
   @Override
   public void established() {
     told.add("established");
+  }
+
+  @Override
+  public void progressed() {
+    progress.incrementAndGet();
   }
 
   @Override
@@ -166,6 +172,18 @@ class RemoteReflectorTest implements RemoteSession.Events {
 
     assertThat(run().get()).isInstanceOf(IOException.class).hasMessageContaining("forgets");
     assertThat(server.asked()).hasSize(8);
+    assertThat(progress).hasValue(0);
+  }
+
+  @Test
+  void failsWithoutProgressWhenVersionsAreForgottenInTheStream() throws Exception {
+    for (int i = 0; i < 4; i++) {
+      server.then(200, page(7 + i, "")).then(new ScriptedServer.Watch().send(GONE).end());
+    }
+
+    assertThat(run().get()).isInstanceOf(IOException.class).hasMessageContaining("forgets");
+    assertThat(told).containsExactly("established");
+    assertThat(progress).hasValue(0);
   }
 
   @Test
@@ -180,6 +198,7 @@ class RemoteReflectorTest implements RemoteSession.Events {
 
     await().until(() -> server.asked().size() == 14);
     assertThat(end).isNotDone();
+    assertThat(progress).hasValue(1);
   }
 
   @Test
@@ -212,6 +231,7 @@ class RemoteReflectorTest implements RemoteSession.Events {
     server.then(200, page(7, "")).then(new ScriptedServer.Watch().end());
 
     assertThat(run().get()).isInstanceOf(IOException.class).hasMessage("the watch ended at once");
+    assertThat(progress).hasValue(0);
   }
 
   @Test
@@ -226,6 +246,7 @@ class RemoteReflectorTest implements RemoteSession.Events {
     watch.probe();
 
     assertThat(end.get()).isInstanceOf(IOException.class);
+    assertThat(progress).as("the watch lasted").hasValue(1);
   }
 
   @Test
