@@ -44,7 +44,8 @@ final class JobHold {
   private static PatchStatus held(
       ReconcileContext context, CachedWorkload workload, String why, JobOptions options) {
     StatusPatch patch =
-        StatusPatch.of(workload, context.now()).dropReservation(StatusPatch.ON_HOLD, why);
+        StatusPatch.of(workload, context.now())
+            .dropReservation(WorkloadStatuses.reasonToHold(workload), why);
     if (options.podsReady(workload)) {
       PodsReady.initial(patch);
     }

@@ -3,6 +3,7 @@ package dev.sluice.jobs.policy;
 import dev.sluice.jobs.policy.JobAction.DeleteJob;
 import dev.sluice.jobs.policy.JobAction.Requeue;
 import dev.sluice.workload.record.CachedWorkload;
+import dev.sluice.workload.status.Evictions;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Optional;
@@ -19,7 +20,10 @@ public final class Retention {
             .status()
             .trueCondition("Evicted")
             .filter(condition -> condition.reason().startsWith("DeactivatedDueTo"));
-    if (options.afterDeactivated().isEmpty() || workload.spec().active() || evicted.isEmpty()) {
+    if (options.afterDeactivated().isEmpty()
+        || workload.spec().active()
+        || evicted.isEmpty()
+        || !Evictions.isForDeactivation(workload)) {
       return Optional.empty();
     }
     Duration kept = options.afterDeactivated().get();

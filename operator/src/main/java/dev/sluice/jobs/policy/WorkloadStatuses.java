@@ -62,6 +62,11 @@ public final class WorkloadStatuses {
     return !isOnHold(workload) && (workload.spec().active() || workload.quotaReserved());
   }
 
+  /** Why a Workload has no quota from now on whose job would not run: deactivated comes first. */
+  public static String reasonToHold(CachedWorkload workload) {
+    return workload.spec().active() ? StatusPatch.ON_HOLD : Evictions.DEACTIVATED;
+  }
+
   /** Finished, for good. */
   public static ObjectNode finished(
       CachedWorkload workload, String reason, String message, Instant now) {

@@ -189,7 +189,7 @@ public final class LifecyclePolicy {
     }
     StatusPatch patch = StatusPatch.of(workload, now);
     Optional<Condition> target = deactivationTarget(workload);
-    boolean evicts = target.isPresent() || !isDeactivated(workload, "Evicted");
+    boolean evicts = target.isPresent() || !Evictions.isForDeactivation(workload);
     String cause = target.map(Condition::reason).orElse("");
     String message =
         target
@@ -220,15 +220,6 @@ public final class LifecyclePolicy {
   /** The message of the eviction; empty without an eviction. */
   private static Optional<String> reasonToStay(CachedWorkload workload) {
     return workload.status().condition("Evicted").map(Condition::message);
-  }
-
-  /** Whether a condition is True because the Workload was deactivated. */
-  private static boolean isDeactivated(CachedWorkload workload, String type) {
-    return workload
-        .status()
-        .trueCondition(type)
-        .filter(condition -> condition.reason().startsWith(Evictions.DEACTIVATED))
-        .isPresent();
   }
 
   /** Whether the Workload was deactivated because it exceeded its maximum execution time. */

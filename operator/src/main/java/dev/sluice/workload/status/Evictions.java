@@ -106,6 +106,25 @@ public final class Evictions {
   }
 
   /**
+   * Whether the eviction of an inactive Workload is that of its deactivation. It isn't if the
+   * Workload waited for quota since: the condition Evicted stays True until the next reservation,
+   * and who waits has another reason to have no quota than the deactivation.
+   */
+  public static boolean isForDeactivation(CachedWorkload workload) {
+    return workload
+            .status()
+            .trueCondition("Evicted")
+            .filter(evicted -> evicted.reason().startsWith(DEACTIVATED))
+            .isPresent()
+        && workload
+            .status()
+            .condition("QuotaReserved")
+            .filter(reserved -> reserved.status().equals("False"))
+            .filter(reserved -> !reserved.reason().equals(DEACTIVATED))
+            .isEmpty();
+  }
+
+  /**
    * Adds the eviction of another Workload to a status patch: for the same reason and cause.
    *
    * @param other one that is evicted

@@ -147,6 +147,20 @@ class JobHoldTest {
         .isEqualTo("OnHold");
   }
 
+  /** The eviction stays that of its deactivation, which says how long the job is kept. */
+  @Test
+  void theQuotaOfADeactivatedOneGoesBackAsThatOfAnyOther() {
+    CachedWorkload deactivated =
+        workloadOf(job())
+            .admitted("spot")
+            .inactive()
+            .evicted("DeactivatedDueToRequeuingLimitExceeded", "")
+            .get();
+
+    assertThat(reserved(decide(false, FAILED, deactivated)).path("reason").asText())
+        .isEqualTo("Deactivated");
+  }
+
   /** Reasons for waiting: deactivated comes before on hold, and two writers come to an end. */
   @ParameterizedTest
   @ValueSource(booleans = {false, true})

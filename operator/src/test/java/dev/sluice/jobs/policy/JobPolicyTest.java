@@ -788,6 +788,19 @@ class JobPolicyTest {
           .isBetween(Duration.ofSeconds(1), Duration.ofSeconds(3));
     }
 
+    /** Its owner paused it again, and the Workload doesn't say so yet. */
+    @Test
+    void aJobThatWasActiveSinceTheOperatorDeactivatedItStays() {
+      rules = JobRulesOf.readiness(Optional.of(Duration.ZERO));
+      givenOnly(
+          workloadOf(job())
+              .inactive()
+              .podsReady("False", "WaitForStart")
+              .condition("QuotaReserved", "False", "WaitingForQuota", "")
+              .evicted("DeactivatedDueToMaximumExecutionTimeExceeded", ""));
+      assertThat(decide(job())).isEmpty();
+    }
+
     @Test
     void aJobThatSomebodyElseDeactivatedStays() {
       assertThat(after(Duration.ZERO, "Deactivated")).isEmpty();

@@ -437,6 +437,23 @@ class LifecyclePolicyTest {
       assertThat(evictedAt(status(stopping))).isEqualTo(GivenWorkload.SINCE.toString());
     }
 
+    /** Scheduling semantics, section 18: the operator deactivated it, and later its owner did. */
+    @ParameterizedTest
+    @CsvSource({"PendingEvaluation", "WaitingForQuota", "OnHold", "AdmissionGated"})
+    void ofWhatWasActiveSinceTheOneBeforeIsAnEvictionOfItsOwn(String waited) {
+      ObjectNode status =
+          status(
+              workload()
+                  .inactive()
+                  .condition("Evicted", "True", "DeactivatedDueToRequeuingLimitExceeded", "often")
+                  .condition("Requeued", "True", "Reactivated", "")
+                  .condition("Admitted", "False", "NoReservation", "")
+                  .condition("QuotaReserved", "False", waited, ""));
+
+      assertThat(condition(status, "Evicted")).startsWith("True Deactivated: ");
+      assertThat(condition(status, "QuotaReserved")).startsWith("False Deactivated: ");
+    }
+
     private static String evictedAt(ObjectNode status) {
       for (JsonNode each : status.path("conditions")) {
         if (each.path("type").asText().equals("Evicted")) {

@@ -261,7 +261,8 @@ final class StatefulSetPolicy {
     }
     StatusPatch patch =
         StatusPatch.of(workload, reconcileContext.now())
-            .dropReservation(StatusPatch.ON_HOLD, "The StatefulSet is scaled to 0");
+            .dropReservation(
+                WorkloadStatuses.reasonToHold(workload), "The StatefulSet is scaled to 0");
     if (options.podsReady(workload)) {
       PodsReady.initial(patch);
     }
