@@ -29,12 +29,14 @@ import dev.sluice.jobs.kind.ObjectKey;
 import dev.sluice.jobs.kinds.BuiltInIntegrations;
 import dev.sluice.jobs.kinds.pod.PodIndex;
 import dev.sluice.jobs.kinds.statefulset.StatefulSetWorkloads;
+import dev.sluice.jobs.kinds.statefulset.StatefulSets;
 import dev.sluice.jobs.policy.CachedJob;
 import dev.sluice.jobs.policy.JobIntake;
 import dev.sluice.jobs.policy.JobOptions;
 import dev.sluice.jobs.policy.JobOptions.ClusterState;
 import dev.sluice.jobs.policy.NativePodGroups;
 import dev.sluice.jobs.policy.RemoteExecutionCheck;
+import dev.sluice.jobs.policy.WorkloadStatuses;
 import dev.sluice.kube.client.OwnUser;
 import dev.sluice.kube.definitions.ServedDefinitions;
 import dev.sluice.kube.events.EventRecorder;
@@ -71,6 +73,7 @@ import java.util.function.Consumer;
 import java.util.function.Predicate;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
+import java.util.stream.StreamSupport;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -364,7 +367,11 @@ public final class JobModule implements OperatorModule {
 
     @Override
     public boolean isInUse(String namespace, ClusterLookup.Owner owner) {
-      return statefulSets.isInUse(namespace, owner.name(), owner.uid());
+      return StatefulSets.KIND.is(owner.apiVersion(), owner.kind())
+          ? statefulSets.isInUse(namespace, owner.name(), owner.uid())
+          : StreamSupport.stream(workloads.inNamespace(namespace).spliterator(), false)
+              .filter(each -> each.owners().anyMatch(it -> it.uid().equals(owner.uid())))
+              .anyMatch(each -> !each.finished() && !WorkloadStatuses.isOnHold(each));
     }
 
     @Override

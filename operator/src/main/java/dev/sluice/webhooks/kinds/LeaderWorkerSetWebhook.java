@@ -96,7 +96,8 @@ final class LeaderWorkerSetWebhook implements KindWebhook {
     }
     List<FieldError> errors = new ArrayList<>(serving.errors(request));
     errors.addAll(request.newErrors(this::validateObject));
-    if (request.isUpdate() && serving.isManaged(request)) {
+    if (request.isUpdate()
+        && serving.isManaged(request, ClusterLookup.Owner.of(request.oldObject()))) {
       FieldErrors fieldErrors = new FieldErrors();
       validateUpdate(request.oldObject(), request.object(), fieldErrors);
       errors.addAll(fieldErrors.errors());

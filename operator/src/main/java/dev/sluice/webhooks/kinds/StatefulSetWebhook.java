@@ -69,7 +69,7 @@ final class StatefulSetWebhook implements KindWebhook {
       return AdmissionResult.allowed();
     }
     List<FieldError> errors = new ArrayList<>(serving.errors(request));
-    if (request.isUpdate() && serving.isManaged(request)) {
+    if (request.isUpdate() && serving.isManaged(request, self(request.oldObject()))) {
       FieldErrors fieldErrors = new FieldErrors();
       if (isGated(request.oldObject()) && !isGated(request.object())) {
         fieldErrors.immutable(PARENT, TextNode.valueOf(parent(request.object())), IN_A_QUEUE);

@@ -24,12 +24,14 @@ public final class ServingDefaults {
       Set.of("initContainers", "containers", "overhead", "requests");
 
   private final WebhookSettings settings;
+  private final ClusterLookup cluster;
   private final JobDefaults defaults;
   private final JobMetadataValidation keys;
 
   /** Fills in and validates by {@code settings} and what {@code cluster} has. */
   public ServingDefaults(WebhookSettings settings, ClusterLookup cluster) {
     this.settings = settings;
+    this.cluster = cluster;
     this.defaults = new JobDefaults(settings, cluster);
     this.keys = new JobMetadataValidation(settings, cluster, false);
   }
@@ -50,9 +52,16 @@ public final class ServingDefaults {
         : defaults.names(request, patch);
   }
 
-  /** Whether the new object is managed. */
-  public boolean isManaged(AdmissionRequest request) {
-    return defaults.isManaged(request);
+  /**
+   * Whether quota follows from the object: it is managed, or it names a managed owner while it has
+   * a Workload of its own, which would be its again without that owner.
+   *
+   * @param asOwner the object, as Workloads name it
+   */
+  public boolean isManaged(AdmissionRequest request, ClusterLookup.Owner asOwner) {
+    return defaults.isManaged(request)
+        || (defaults.isOwnerManaged(request)
+            && cluster.hasWorkloadInUse(request.namespace(), asOwner));
   }
 
   /** The errors of the object and of its update, without errors that the old object already had. */

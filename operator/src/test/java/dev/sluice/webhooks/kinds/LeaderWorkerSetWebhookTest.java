@@ -12,6 +12,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.sluice.jobs.kinds.BuiltInIntegrations;
 import dev.sluice.webhooks.Reviews;
+import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -149,6 +150,23 @@ class LeaderWorkerSetWebhookTest {
             messages(webhook.validate(update(PLAIN, edited(PLAIN, set(TEMPLATES + "/size", "4"))))))
         .isEmpty();
     assertThat(messages(webhook.validate(create(QUEUED)))).isEmpty();
+  }
+
+  /** It would be in its queue again, with the old quota, when it names that owner no more. */
+  @ParameterizedTest
+  @CsvSource({"lws, 1", "another, 0"})
+  void theShapeStaysBelowAnOwnerAsLongAsThereIsAWorkload(String busy, int refused) {
+    LeaderWorkerSetWebhook below =
+        new LeaderWorkerSetWebhook(
+            settings(), new Reviews.Cluster(false, false, true, Map.of(), busy));
+    JsonNode old = edited(QUEUED, set("/metadata/uid", "lws"));
+    JsonNode changed =
+        edited(
+            old,
+            set("/metadata/ownerReferences", "[{kind: X, name: x, uid: x, controller: true}]"),
+            set(TEMPLATES + "/workerTemplate/spec/nodeSelector", "{a: b}"));
+
+    assertThat(messages(below.validate(update(old, changed)))).hasSize(refused);
   }
 
   @Test

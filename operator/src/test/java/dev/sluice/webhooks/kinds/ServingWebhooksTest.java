@@ -342,6 +342,30 @@ class ServingWebhooksTest {
         .hasSize(1);
   }
 
+  /** It would be in its queue again, with the old quota, when it names that owner no more. */
+  @ParameterizedTest
+  @CsvSource({"true, true, 3", "true, false, 0", "false, true, 3"})
+  void theShapeStaysBelowAnOwnerAsLongAsThereIsAWorkload(
+      boolean managed, boolean busy, int refused) {
+    StatefulSetWebhook webhook =
+        statefulSets(new Reviews.Cluster(false, false, managed, Map.of(), busy ? "u-1" : ""));
+    JsonNode old = edited(QUEUED, set(PARENT, "statefulset"));
+    JsonNode owned =
+        edited(
+            old,
+            set("/metadata/ownerReferences", "[{kind: X, name: x, uid: x, controller: true}]"));
+    JsonNode changed =
+        edited(
+            owned,
+            set(PARENT, "x"),
+            set("/spec/replicas", "5"),
+            set("/spec/template/spec/nodeSelector", "{zone: b}"));
+
+    assertThat(messages(webhook::validate, update(old, owned))).isEmpty();
+    assertThat(messages(webhook::validate, update(old, changed))).hasSize(refused);
+    assertThat(messages(webhook::validate, update(owned, changed))).hasSize(refused);
+  }
+
   @ParameterizedTest
   @ValueSource(
       strings = {

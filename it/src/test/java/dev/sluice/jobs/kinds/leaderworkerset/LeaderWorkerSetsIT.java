@@ -8,6 +8,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import dev.sluice.lab.controlplane.NodeGroup;
 import dev.sluice.lab.player.KindPlayer;
 import dev.sluice.lab.player.PlayedDefinitions;
+import dev.sluice.lab.player.PlayedJobSet;
 import dev.sluice.lab.player.PlayedLeaderWorkerSet;
 import dev.sluice.testing.BuildBreadth;
 import dev.sluice.testing.OperatorTest;
@@ -23,7 +24,9 @@ import org.junit.jupiter.api.Test;
 
 /** LeaderWorkerSets in a queue of a real control plane; their own controller is played. */
 @OperatorTest(
-    configuration = "integrations: {frameworks: [leaderworkerset.x-k8s.io/leaderworkerset]}")
+    configuration =
+        "integrations: {frameworks: [leaderworkerset.x-k8s.io/leaderworkerset,"
+            + " jobset.x-k8s.io/jobset]}")
 @Tag(BuildBreadth.NIGHTLY)
 class LeaderWorkerSetsIT {
 
@@ -43,6 +46,7 @@ class LeaderWorkerSetsIT {
     api = new QueuedJobs(own);
     own.createNodes(NodeGroup.plentiful(own.name("node"), 1).withLabel("pool", "spot"));
     PlayedDefinitions.install(own.client(), new PlayedLeaderWorkerSet().kind());
+    PlayedDefinitions.install(own.client(), new PlayedJobSet().kind());
   }
 
   private void serve(String name) {
@@ -182,6 +186,46 @@ class LeaderWorkerSetsIT {
       awaitPods(Map.of("Running", 4));
       assertThat(awaitWorkloads(2)).isNotNull();
       api.awaitUsage("4");
+      assertThat(player).isNotNull();
+    }
+  }
+
+  /** Whoever updates it may name any queued job as its owner, and take that away again. */
+  @Test
+  void theShapeStaysAsLongAsThereIsQuotaWhateverOwnerItNames() {
+    try (KindPlayer player = new KindPlayer(cluster.client(), new PlayedLeaderWorkerSet())) {
+      api.givenQueues(4);
+      serve("lws");
+      awaitPods(Map.of("Running", 4));
+      cluster.applyText(
+          """
+          apiVersion: jobset.x-k8s.io/v1alpha2
+          kind: JobSet
+          metadata: {name: big, labels: {kueue.x-k8s.io/queue-name: lq}}
+          spec:
+            suspend: true
+            replicatedJobs:
+            - name: a
+              replicas: 1
+              template:
+                spec:
+                  template: {spec: {restartPolicy: Never, containers: [{name: c, image: i, resources: {requests: {cpu: "99"}}}]}}
+          """);
+      awaitWorkloads(3);
+      String uid = api.get("jobset.x-k8s.io/v1alpha2/JobSet", "big").at("/metadata/uid").asText();
+      api.patch(
+          SET,
+          "lws",
+          "{'metadata': {'ownerReferences': [{'apiVersion': 'jobset.x-k8s.io/v1alpha2', 'kind':"
+              + " 'JobSet', 'name': 'big', 'uid': '%s', 'controller': true}]}}".formatted(uid));
+      assertThatThrownBy(
+              () ->
+                  api.patch(
+                      SET,
+                      "lws",
+                      "{'spec': {'leaderWorkerTemplate': {'workerTemplate': {'spec': {'nodeSelector':"
+                          + " {'a': 'b'}}}}}}"))
+          .hasMessageContaining("nodeSelector");
       assertThat(player).isNotNull();
     }
   }
