@@ -31,6 +31,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
@@ -64,6 +65,10 @@ public final class BudgetAccounts implements AutoCloseable {
 
   private static final Duration TICK = Duration.ofMillis(500);
   private static final Duration RETRY = Duration.ofMillis(100);
+
+  /** After how long a status that was refused is tried again, unless an admission waits for it. */
+  private static final Duration REST = Duration.ofSeconds(5);
+
   private static final Duration FIGURES = Duration.ofSeconds(20);
   private static final Duration PATIENCE = Duration.ofSeconds(10);
   private static final int ATTEMPTS = 5;
@@ -141,6 +146,9 @@ public final class BudgetAccounts implements AutoCloseable {
 
   /** What is wrong with budgets as their statuses say, by UID. */
   private final Map<String, String> toldFaults = new ConcurrentHashMap<>();
+
+  /** When statuses were refused, by UID. */
+  private final Map<String, Instant> refused = new HashMap<>();
 
   private final Thread thread = Thread.ofVirtual().name("budgets").unstarted(this::run);
   private volatile Runnable presence = () -> {};
@@ -299,9 +307,13 @@ public final class BudgetAccounts implements AutoCloseable {
   private List<Wait> write(List<Wait> together) throws InterruptedException {
     Map<String, String> bases = Map.copyOf(versions);
     List<BudgetAccount.OfBudget> budgets = ask();
+    Instant before = clock.instant().minus(REST);
+    refused.values().removeIf(at -> !at.isAfter(before));
+    Set<String> waiting =
+        together.stream().map(wait -> wait.id().uid()).collect(Collectors.toSet());
     Set<String> uids = new HashSet<>();
     for (BudgetAccount.OfBudget each : budgets) {
-      if (!write(each, bases.get(each.spec().name())) && each.spec().holds()) {
+      if (!write(each, bases.get(each.spec().name()), waiting) && each.spec().holds()) {
         each.account().charges().forEach(charge -> uids.add(charge.uid()));
       }
     }
@@ -327,8 +339,12 @@ public final class BudgetAccounts implements AutoCloseable {
     }
   }
 
-  /** Writes an account if need be; returns whether the status has it. */
-  private boolean write(BudgetAccount.OfBudget budget, @Nullable String base) {
+  /**
+   * Writes an account if need be; returns whether the status has it.
+   *
+   * @param waiting the UIDs of the admissions that wait
+   */
+  private boolean write(BudgetAccount.OfBudget budget, @Nullable String base, Set<String> waiting) {
     String name = budget.spec().name();
     Optional<SeenBudget> seen = store.find(name);
     Instant now = clock.instant();
@@ -342,6 +358,11 @@ public final class BudgetAccounts implements AutoCloseable {
     if (last != null && last.budget().equals(budget) && now.isBefore(last.at().plus(FIGURES))) {
       tell(seen.get(), budget, now);
       return true;
+    }
+    if (refused.containsKey(seen.get().uid())
+        && budget.account().charges().stream()
+            .noneMatch(charge -> waiting.contains(charge.uid()))) {
+      return false;
     }
     ObjectNode status =
         BudgetStatus.of(
@@ -362,16 +383,18 @@ public final class BudgetAccounts implements AutoCloseable {
       }
       case ApiOutcome.Gone gone -> true;
       case ApiOutcome.Conflict conflict -> false;
-      case ApiOutcome.Refused refused -> {
-        LOG.warn(
-            "budget={} status=refused code={} reason=\"{}\"",
-            name,
-            refused.code(),
-            refused.message());
+      case ApiOutcome.Refused(int code, String message) -> {
+        warn(seen.get(), code, message);
         yield false;
       }
       case ApiOutcome.Unreachable unreachable -> false;
     };
+  }
+
+  private void warn(SeenBudget seen, int code, String message) {
+    if (refused.putIfAbsent(seen.uid(), clock.instant()) == null) {
+      LOG.warn("budget={} status=refused code={} reason=\"{}\"", seen.name(), code, message);
+    }
   }
 
   private ApiOutcome patch(SeenBudget seen, String base, ObjectNode status) {
@@ -401,7 +424,8 @@ public final class BudgetAccounts implements AutoCloseable {
       String faults = faults(each);
       if (!faults.isEmpty()
           && budgets.stream().noneMatch(known -> known.spec().name().equals(each.name()))
-          && !faults.equals(toldFaults.get(each.uid()))) {
+          && !faults.equals(toldFaults.get(each.uid()))
+          && !refused.containsKey(each.uid())) {
         ApiOutcome outcome =
             patch(
                 each,
@@ -409,6 +433,8 @@ public final class BudgetAccounts implements AutoCloseable {
                 BudgetStatus.inactive(each.status(), faults, clock.instant()));
         if (outcome instanceof ApiOutcome.Written || outcome instanceof ApiOutcome.Gone) {
           toldFaults.put(each.uid(), faults);
+        } else if (outcome instanceof ApiOutcome.Refused(int code, String message)) {
+          warn(each, code, message);
         }
       }
     }

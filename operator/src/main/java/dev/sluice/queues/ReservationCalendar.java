@@ -329,8 +329,9 @@ public final class ReservationCalendar implements AutoCloseable {
     patch.set("status", status);
     ApiOutcome outcome =
         connections.apiClient().send(ApiRequest.patch("/" + PATH + name + "/status", patch)).join();
-    if (outcome instanceof ApiOutcome.Refused refused) {
-      LOG.warn("{} status=refused code={} reason=\"{}\"", name, refused.code(), refused.message());
+    if (outcome instanceof ApiOutcome.Refused(int code, String message)) {
+      refused.put(name, clock.instant());
+      LOG.warn("{} status=refused code={} reason=\"{}\"", name, code, message);
     }
     return outcome instanceof ApiOutcome.Written || outcome instanceof ApiOutcome.Gone;
   }

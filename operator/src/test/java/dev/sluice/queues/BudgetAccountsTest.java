@@ -25,6 +25,7 @@ import java.io.UncheckedIOException;
 import java.math.BigDecimal;
 import java.time.Duration;
 import java.time.Instant;
+import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -88,14 +89,15 @@ class BudgetAccountsTest {
       KubernetesClient client,
       List<BudgetAccount.OfBudget> budgets,
       BiConsumer<Set<String>, String> drain) {
-    return accounts(client, () -> budgets, drain, (object, reason, note) -> {});
+    return accounts(client, () -> budgets, drain, (object, reason, note) -> {}, () -> NOW);
   }
 
   private static BudgetAccounts accounts(
       KubernetesClient client,
       Supplier<List<BudgetAccount.OfBudget>> budgets,
       BiConsumer<Set<String>, String> drain,
-      EventNotifier notifier) {
+      EventNotifier notifier,
+      InstantSource clock) {
     return new BudgetAccounts(
         new BudgetAccounts.Connections(
             new Reflectors(client, () -> NOW, new Random(1), new ReadErrorLog()),
@@ -106,7 +108,7 @@ class BudgetAccountsTest {
             Leadership.alone(() -> true),
             drain,
             (name, balances) -> {}),
-        () -> NOW,
+        clock,
         "me");
   }
 
@@ -225,14 +227,37 @@ class BudgetAccountsTest {
     }
   }
 
+  @Test
+  void anAccountThatIsRefusedRestsUnlessAnAdmissionNeedsIt() throws Exception {
+    try (PlayedApi api = new PlayedApi();
+        KubernetesClient client = api.client();
+        BudgetAccounts accounts = accounts(client, List.of(account("first", "a", true)))) {
+      api.play(
+          request ->
+              request.method().equals("PATCH")
+                  ? new PlayedApi.Answer(403, "{\"kind\": \"Status\", \"reason\": \"Forbidden\"}")
+                  : answer(request, "none", new AtomicInteger()));
+      accounts.start().get(LIMIT_SECONDS, TimeUnit.SECONDS);
+      for (int i = 0; i < 3; i++) {
+        assertThat(named(accounts, "any")).isTrue();
+      }
+      assertThat(api.asked("PATCH", "first/status")).hasSize(1);
+      assertThat(named(accounts, "a")).isFalse();
+      assertThat(api.asked("PATCH", "first/status")).hasSize(6);
+    }
+  }
+
   /** Somebody changed a label meanwhile, the API server was away, and the role isn't there yet. */
   @Test
   void whatIsWrongIsToldUntilItIsWritten() throws Exception {
     AtomicInteger writes = new AtomicInteger();
     int[] codes = {409, 503, 403, 200};
+    AtomicReference<Instant> clock = new AtomicReference<>(NOW);
     try (PlayedApi api = new PlayedApi();
         KubernetesClient client = api.client();
-        BudgetAccounts accounts = accounts(client, List.of())) {
+        BudgetAccounts accounts =
+            accounts(
+                client, List::of, (uids, why) -> {}, (object, reason, note) -> {}, clock::get)) {
       api.play(
           request -> {
             PlayedApi.Answer answer = answer(request, "none", new AtomicInteger());
@@ -244,6 +269,11 @@ class BudgetAccountsTest {
           });
       accounts.start().get(LIMIT_SECONDS, TimeUnit.SECONDS);
       for (int i = 0; i < codes.length + 2; i++) {
+        assertThat(named(accounts, "any")).isTrue();
+      }
+      assertThat(writes).as("after a refusal").hasValue(codes.length - 1);
+      clock.set(NOW.plusSeconds(5));
+      for (int i = 0; i < 3; i++) {
         assertThat(named(accounts, "any")).isTrue();
       }
       assertThat(writes).hasValue(codes.length);
@@ -289,7 +319,8 @@ class BudgetAccountsTest {
                   client,
                   () -> List.of(budget.get()),
                   (uids, why) -> {},
-                  (object, reason, note) -> told.add(reason))) {
+                  (object, reason, note) -> told.add(reason),
+                  () -> NOW)) {
         api.play(
             request -> {
               if (request.method().equals("PATCH")) {

@@ -1,5 +1,6 @@
 package dev.sluice.queues;
 
+import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import dev.sluice.checks.BuiltInCheckControllers;
@@ -27,6 +28,7 @@ import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedDeque;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
 
@@ -52,11 +54,12 @@ class ReservationCalendarTest {
   @Test
   void aStatusThatWasRefusedIsWrittenLater() throws Exception {
     AtomicReference<Instant> clock = new AtomicReference<>(NOW);
+    AtomicInteger ticks = new AtomicInteger();
     Deque<Integer> codes = new ConcurrentLinkedDeque<>(List.of(409, 403, 503, 200));
     try (PlayedApi api = new PlayedApi();
         KubernetesClient client = api.client();
         EventRecorder events = events();
-        ReservationCalendar calendar = calendar(client, events, clock::get)) {
+        ReservationCalendar calendar = calendar(client, events, clock::get, ticks)) {
       api.play(
           request ->
               request.method().equals("PATCH")
@@ -64,13 +67,16 @@ class ReservationCalendarTest {
                   : list(request));
       calendar.start().get(60, TimeUnit.SECONDS);
       await().atMost(Duration.ofSeconds(20)).until(() -> codes.size() == 2);
+      int refused = ticks.get();
+      await().atMost(Duration.ofSeconds(20)).until(() -> ticks.get() > refused + 2);
+      assertThat(codes).as("before it is time to try again").hasSize(2);
       clock.set(NOW.plusSeconds(5));
       await().atMost(Duration.ofSeconds(20)).until(codes::isEmpty);
     }
   }
 
   private static ReservationCalendar calendar(
-      KubernetesClient client, EventRecorder events, InstantSource clock) {
+      KubernetesClient client, EventRecorder events, InstantSource clock, AtomicInteger ticks) {
     return new ReservationCalendar(
         new ReservationCalendar.Connections(
             new Reflectors(client, clock, new Random(1), new ReadErrorLog()),
@@ -79,7 +85,7 @@ class ReservationCalendarTest {
             new ReservationTargets(
                 InformerCaches.empty(BuiltInCheckControllers.all()), labels -> true),
             new ApiClient(client, ApiClient.Options.atATime(1)),
-            Leadership.alone(() -> true),
+            Leadership.alone(() -> ticks.incrementAndGet() > 0),
             overstay -> {},
             events),
         clock);
