@@ -25,6 +25,7 @@ import dev.sluice.queues.cache.CachedQueueRules;
 import dev.sluice.queues.cache.CachedRequiredChecks;
 import dev.sluice.queues.cache.CachedStartRules;
 import dev.sluice.queues.cache.CachedVariantPolicies;
+import dev.sluice.queues.mapping.CheckStrategy;
 import dev.sluice.server.endpoints.SharedPositions;
 import dev.sluice.visibility.ExplanationText;
 import dev.sluice.workload.feed.VariantFamilies;
@@ -122,6 +123,7 @@ public final class SchedulerModule implements OperatorModule {
                 workloads.cache(), workload -> variantPolicies.of(workload).flatMap(each -> each))
             : VariantFamilies.NONE;
     AttendedKinds attended = new AttendedKinds(context);
+    CachedRequiredChecks requiredChecks = new CachedRequiredChecks(informers.caches());
     translator =
         new WorkloadTranslator(
             informers.resources(),
@@ -142,6 +144,7 @@ public final class SchedulerModule implements OperatorModule {
                 slice -> workloads.cache().get(slice.id().namespace(), slice.replacedSlice()),
                 budgets::run,
                 costs,
+                requiredChecks::lackOfRoom,
                 families));
     WorkloadEventFeed feed =
         new WorkloadEventFeed(translator, workloads.cache(), engine, accounting);
@@ -164,7 +167,7 @@ public final class SchedulerModule implements OperatorModule {
     pendingReasons = pendingReasons();
     engine.listen(pendingReasons);
     watchdog = new EngineWatchdog(engine, System::nanoTime);
-    executor = executor(new CachedRequiredChecks(informers.caches()), newerVersions);
+    executor = executor(requiredChecks, newerVersions);
   }
 
   /** The journal of this process; empty unless it is configured. */
@@ -193,7 +196,9 @@ public final class SchedulerModule implements OperatorModule {
         .clusterQueues()
         .observe(
             (before, after) -> {
-              if (after != null && !startRules(before).equals(startRules(after))) {
+              if (after != null
+                  && (!startRules(before).equals(startRules(after))
+                      || CheckStrategy.differ(before, after))) {
                 feed.annotatedRulesChanged();
               } else if (context.isEnabled(FeatureGate.CONCURRENT_ADMISSION)
                   && CachedVariantPolicies.differ(before, after)) {

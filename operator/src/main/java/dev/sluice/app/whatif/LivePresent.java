@@ -349,6 +349,7 @@ final class LivePresent {
             workload -> Optional.empty(),
             workload -> budgets ? estimator.stated(workload) : Optional.empty(),
             costs,
+            (workload, shape) -> Optional.empty(),
             VariantFamilies.NONE));
   }
 

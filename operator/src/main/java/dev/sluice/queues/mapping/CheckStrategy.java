@@ -1,17 +1,21 @@
 package dev.sluice.queues.mapping;
 
+import dev.sluice.api.queueing.QueueAnnotations;
 import dev.sluice.api.v1beta2.ClusterQueue;
 import dev.sluice.api.v1beta2.ClusterQueue.AdmissionCheckStrategyRule;
+import dev.sluice.api.v1beta2.ResourceGroup;
 import dev.sluice.workload.status.CheckStates;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.SortedSet;
 import java.util.TreeSet;
 import java.util.function.Predicate;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 
 /** Computes which checks a ClusterQueue requires (docs/workload-semantics.md#admission-checks). */
 public final class CheckStrategy {
@@ -40,6 +44,59 @@ public final class CheckStrategy {
         .map(AdmissionCheckStrategyRule::name)
         .filter(check -> selectors.select(check, labels))
         .collect(Collectors.toCollection(TreeSet::new));
+  }
+
+  /**
+   * Why a Workload of this queue can't be admitted whatever flavors it gets: its status has no room
+   * for the checks that apply to all flavors of what it requests.
+   *
+   * @param resources what it requests
+   * @param labels those of the Workload
+   */
+  public static Optional<String> lackOfRoom(
+      ClusterQueue queue, Set<String> resources, Map<String, String> labels) {
+    List<AdmissionCheckStrategyRule> rules = ClusterQueueMapper.checkRules(queue);
+    if (rules.size() <= CheckStates.MOST) {
+      return Optional.empty();
+    }
+    List<List<String>> groups =
+        queue.getSpec().resourceGroups().stream()
+            .filter(group -> group.coveredResources().stream().anyMatch(resources::contains))
+            .map(CheckStrategy::flavors)
+            .toList();
+    CheckSelectors selectors = CheckSelectors.of(queue.getMetadata().getAnnotations());
+    return CheckStates.lackOfRoom(
+        rules.stream()
+            .filter(
+                rule ->
+                    rule.onFlavors().isEmpty()
+                        || groups.stream().anyMatch(rule.onFlavors()::containsAll))
+            .map(AdmissionCheckStrategyRule::name)
+            .filter(check -> selectors.select(check, labels))
+            .collect(Collectors.toCollection(TreeSet::new)));
+  }
+
+  /** Whether {@link #lackOfRoom(ClusterQueue, Set, Map)} may have changed with a ClusterQueue. */
+  public static boolean differ(@Nullable ClusterQueue before, @Nullable ClusterQueue after) {
+    return !roomRules(before).equals(roomRules(after));
+  }
+
+  /** What says which checks apply to whom; nothing where all of them have room. */
+  private static List<Object> roomRules(@Nullable ClusterQueue queue) {
+    if (queue == null || ClusterQueueMapper.checkRules(queue).size() <= CheckStates.MOST) {
+      return List.of();
+    }
+    Map<String, String> annotations = queue.getMetadata().getAnnotations();
+    return List.of(
+        ClusterQueueMapper.checkRules(queue),
+        queue.getSpec().resourceGroups().stream()
+            .map(group -> List.of(group.coveredResources(), flavors(group)))
+            .toList(),
+        annotations == null ? "" : annotations.getOrDefault(QueueAnnotations.CHECK_SELECTORS, ""));
+  }
+
+  private static List<String> flavors(ResourceGroup group) {
+    return group.flavors().stream().map(ResourceGroup.FlavorQuotas::name).toList();
   }
 
   /**

@@ -3,9 +3,11 @@ package dev.sluice.workload.feed;
 import dev.sluice.api.queueing.StartRules;
 import dev.sluice.core.model.PreemptionRules;
 import dev.sluice.core.model.QueueRules.CostRules;
+import dev.sluice.core.model.RequestShape;
 import dev.sluice.workload.record.CachedWorkload;
 import java.time.Duration;
 import java.util.Optional;
+import java.util.function.BiFunction;
 import java.util.function.Function;
 
 /**
@@ -18,6 +20,8 @@ import java.util.function.Function;
  *     empty if there is none
  * @param run how long it runs at the most; empty if nothing says so, or no budget asks
  * @param cost what counts for its costs; empty if nothing does
+ * @param checks why it can't be admitted whatever flavors its request gets: it needs more admission
+ *     checks than its status has room for
  * @param families which Workloads are parents and variants
  */
 public record WorkloadRules(
@@ -26,6 +30,7 @@ public record WorkloadRules(
     Function<CachedWorkload, Optional<CachedWorkload>> replaced,
     Function<CachedWorkload, Optional<Duration>> run,
     Function<CachedWorkload, Optional<CostRules>> cost,
+    BiFunction<CachedWorkload, RequestShape, Optional<String>> checks,
     VariantFamilies families) {
 
   /** Rules of a Workload that no budget asks about, and whose costs don't count. */
@@ -39,6 +44,7 @@ public record WorkloadRules(
         replaced,
         workload -> Optional.empty(),
         workload -> Optional.empty(),
+        (workload, shape) -> Optional.empty(),
         VariantFamilies.NONE);
   }
 

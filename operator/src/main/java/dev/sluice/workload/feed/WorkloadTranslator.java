@@ -305,7 +305,10 @@ public final class WorkloadTranslator {
         isFalse(workload, "Requeued")
             || rules.families().isVariant(workload) && isFalse(first(workload), "Requeued")
             || CheckStates.anyRefuses(workload.status().admissionChecks()),
-        resolvedShape.defect().or(() -> unsupported.of(workload)),
+        resolvedShape
+            .defect()
+            .or(() -> unsupported.of(workload))
+            .or(() -> rules.checks().apply(workload, resolvedShape.shape())),
         options.gates().preemptionGates() && !workload.closedGates().isEmpty(),
         attended.test(workload),
         waited(workload));

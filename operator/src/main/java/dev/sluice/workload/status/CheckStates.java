@@ -14,6 +14,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.SortedSet;
+import java.util.TreeSet;
 import java.util.stream.Collectors;
 
 /**
@@ -32,14 +33,17 @@ public final class CheckStates {
    * one that it doesn't list is asked by nobody. Empty if it has.
    */
   public static Optional<String> lackOfRoom(List<CheckState> checks) {
-    return hasRoom(checks)
+    return lackOfRoom(
+        checks.stream().map(CheckState::name).collect(Collectors.toCollection(TreeSet::new)));
+  }
+
+  /** The same for checks of these names. */
+  public static Optional<String> lackOfRoom(SortedSet<String> names) {
+    return names.size() <= MOST
         ? Optional.empty()
         : Optional.of(
             "It needs %d admission checks, and its status has room for %d: %s"
-                .formatted(
-                    checks.size(),
-                    MOST,
-                    checks.stream().map(CheckState::name).collect(Collectors.joining(", "))));
+                .formatted(names.size(), MOST, String.join(", ", names)));
   }
 
   /** Whether the status of a Workload has room for these checks. */

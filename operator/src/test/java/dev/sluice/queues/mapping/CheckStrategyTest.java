@@ -7,6 +7,7 @@ import io.fabric8.kubernetes.client.utils.KubernetesSerialization;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
@@ -184,5 +185,74 @@ class CheckStrategyTest {
                 "{\"check-0\": {\"matchLabels\": {\"tier\": \"gold\"}}}"));
 
     assertThat(CheckStrategy.lackOfRoom(queue)).isEmpty();
+  }
+
+  /**
+   * Preempting for one that isn't admitted then would be in vain. Checks of another resource group,
+   * for other labels, or for one of several flavors don't count.
+   */
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      value = {
+        "5 | 4 | cpu,gpu | gold | 9",
+        "5 | 4 | cpu | gold | 0",
+        "5 | 4 | cpu,gpu | lead | 0",
+        "5 | 3 | cpu,gpu | gold | 0",
+        "0 | 9 | gpu | lead | 0",
+      })
+  void aWorkloadMayNeedMoreThanItHasRoomForByItsLabelsAndResources(
+      int gold, int ofGpu, String resources, String tier, int needed) {
+    String some = gold == 0 ? "{name: check-a}" : checks(gold, "");
+    ClusterQueue queue =
+        new KubernetesSerialization()
+            .unmarshal(
+                """
+                apiVersion: kueue.x-k8s.io/v1beta2
+                kind: ClusterQueue
+                metadata: {name: many}
+                spec:
+                  resourceGroups:
+                  - coveredResources: [cpu]
+                    flavors:
+                    - {name: spot, resources: [{name: cpu, nominalQuota: "1"}]}
+                    - {name: plain, resources: [{name: cpu, nominalQuota: "1"}]}
+                  - coveredResources: [gpu]
+                    flavors: [{name: fast, resources: [{name: gpu, nominalQuota: "1"}]}]
+                  admissionChecksStrategy:
+                    admissionChecks: [%s, %s, %s]
+                """
+                    .formatted(
+                        some,
+                        checks(9, ", onFlavors: [spot]"),
+                        checks(ofGpu, ", onFlavors: [fast]")),
+                ClusterQueue.class);
+    String selected =
+        IntStream.range(0, ofGpu)
+            .mapToObj(
+                i ->
+                    "\"check-onFlavorsfast%d\": {\"matchLabels\": {\"tier\": \"gold\"}}"
+                        .formatted(i))
+            .collect(Collectors.joining(", ", "{", "}"));
+    queue.getMetadata().setAnnotations(Map.of("sluice.dev/admission-check-selectors", selected));
+
+    assertThat(
+            CheckStrategy.lackOfRoom(queue, Set.of(resources.split(",")), Map.of("tier", tier))
+                .map(problem -> Integer.parseInt(problem.split(" ")[2]))
+                .orElse(0))
+        .isEqualTo(needed);
+  }
+
+  @Test
+  void onlyAChangeOfMoreThanAWorkloadHasRoomForIsOne() {
+    ClusterQueue few = queueWithChecks(checks(8, ""));
+    ClusterQueue many = queueWithChecks(checks(9, ""));
+
+    assertThat(CheckStrategy.differ(null, few)).isFalse();
+    assertThat(CheckStrategy.differ(queueWithChecks(checks(1, "")), few)).isFalse();
+    assertThat(CheckStrategy.differ(few, many)).isTrue();
+    assertThat(CheckStrategy.differ(many, queueWithChecks(checks(9, "")))).isFalse();
+    assertThat(CheckStrategy.differ(many, queueWithChecks(checks(9, ", onFlavors: [spot]"))))
+        .isTrue();
   }
 }

@@ -871,6 +871,28 @@ class WorkloadTranslatorTest {
   }
 
   @Test
+  void whoNeedsMoreChecksThanThereIsRoomForIsNotEvaluated() {
+    WorkloadTranslator translator =
+        new WorkloadTranslator(
+            context,
+            TranslationOptions.DEFAULT,
+            workload -> Set.of(),
+            UnsupportedRequests.NONE,
+            workload -> true,
+            new WorkloadRules(
+                workload -> StartRules.NONE,
+                workload -> Optional.empty(),
+                workload -> Optional.empty(),
+                workload -> Optional.empty(),
+                workload -> Optional.empty(),
+                (workload, shape) -> Optional.of("for " + shape.podSets().size() + " pod set"),
+                VariantFamilies.NONE));
+    assertThat(
+            ((SchedulerEvent.WorkloadPending) translator.of(workload(PENDING))).workload().defect())
+        .contains("for 1 pod set");
+  }
+
+  @Test
   void onlyAWorkloadThatSomebodyAttendsToMayBeEvicted() {
     for (boolean attended : List.of(true, false)) {
       WorkloadTranslator translator =
