@@ -52,6 +52,7 @@ import dev.sluice.workload.status.StatusPatch;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -343,12 +344,14 @@ public final class WorkloadTranslator {
 
   private PreemptionHistory waited(CachedWorkload workload) {
     Instant queuedAt = queuedAt(workload);
+    // Evicted says when its job was to stop, Requeued that it has, or when it was let in again
     Instant since =
-        workload
-            .status()
-            .trueCondition("Evicted")
+        Stream.concat(
+                workload.status().trueCondition("Evicted").stream(),
+                workload.status().condition("Requeued").stream())
             .map(Condition::lastTransitionTime)
             .filter(queuedAt::isBefore)
+            .max(Comparator.naturalOrder())
             .orElse(queuedAt);
     List<Instant> preemptedAt =
         rules.preemption().apply(workload).isEmpty() ? List.of() : preemptedAt(slices(workload));

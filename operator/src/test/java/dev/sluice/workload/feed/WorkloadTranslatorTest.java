@@ -569,6 +569,23 @@ class WorkloadTranslatorTest {
         .isSameAs(PreemptionHistory.NONE);
   }
 
+  /** Its quota is held until its job has stopped. */
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      quoteCharacter = '\0',
+      value = {"'True' | Preempted", "'False' | PodsReadyTimeout"})
+  void whoWasEvictedWaitsSinceItsJobHasStopped(String requeued, String reason) {
+    String conditions =
+        """
+        - {type: Evicted, status: 'True', reason: %2$s, lastTransitionTime: '2026-03-01T11:00:00Z'}
+        - {type: Requeued, status: %1$s, reason: %2$s, lastTransitionTime: '2026-03-01T11:20:00Z'}
+        """
+            .formatted(requeued, reason);
+    assertThat(history(conditions, Optional.empty()).since())
+        .contains(Instant.parse("2026-03-01T11:20:00Z"));
+  }
+
   @Test
   void timesThatCannotBeReadAreLeftOut() {
     assertThat(

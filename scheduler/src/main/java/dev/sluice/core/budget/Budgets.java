@@ -182,7 +182,7 @@ public final class Budgets {
    * Compares all accounts with who holds quota.
    *
    * @param holders what is held, by UID
-   * @param evicted when a Workload that waits was evicted last; empty if it doesn't, or wasn't
+   * @param evicted since when a Workload waits; empty if it doesn't
    */
   public void compare(Map<String, Use> holders, Function<String, Optional<Instant>> evicted) {
     for (AccountBook account : accounts.values()) {

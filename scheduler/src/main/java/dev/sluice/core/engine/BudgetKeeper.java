@@ -123,11 +123,11 @@ final class BudgetKeeper implements BudgetCheck, Budgets.ScopeLookup {
         holders.put(entry.id.uid(), use(entry.localQueue.id, entry.reservation));
       }
     }
-    budgets.compare(holders, uid -> evictedAt(known.get(uid)));
+    budgets.compare(holders, uid -> waitsSince(known.get(uid)));
   }
 
-  /** When a Workload that waits was evicted last, or was queued. */
-  private static Optional<Instant> evictedAt(@Nullable WorkloadEntry entry) {
+  /** Since when a Workload waits: it was queued then, or held no quota any more. */
+  private static Optional<Instant> waitsSince(@Nullable WorkloadEntry entry) {
     QueuedWorkload item = entry == null ? null : entry.item;
     return item == null
         ? Optional.empty()

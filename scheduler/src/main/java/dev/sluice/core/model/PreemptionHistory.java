@@ -9,8 +9,8 @@ import java.util.Optional;
  *
  * @param since for a Workload with quota, the time at which its pods were ready, or have to be at
  *     the latest while they aren't, or at which it was admitted where nobody watches them; empty if
- *     that is the time of the reservation. For a pending Workload, the time of its last eviction,
- *     if that is later than its position in the queue
+ *     that is the time of the reservation. For a pending Workload, the time since which it waits
+ *     after its last run, if that is later than its position in the queue
  * @param preemptedAt when it was preempted, as far as that is remembered; earliest first
  * @param checkpointedAt when its work was last saved, as its owner says; empty: never
  */

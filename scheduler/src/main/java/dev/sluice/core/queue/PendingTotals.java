@@ -23,7 +23,7 @@ import org.jspecify.annotations.Nullable;
  *     Workloads of both, and count in both numbers
  * @param requests the requests of all pending Workloads, by resource
  * @param oldest the time since which the longest waiting Workload waits: since it was queued, or
- *     since its last eviction; empty if none waits
+ *     since the quota of its last run went back; empty if none waits
  */
 public record PendingTotals(
     int activeHashes,

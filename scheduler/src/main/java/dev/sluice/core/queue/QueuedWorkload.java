@@ -177,7 +177,7 @@ public final class QueuedWorkload extends IndexedHeap.Entry {
 
   /**
    * Since when the Workload waits, in microseconds since the epoch: since it is queued, or since
-   * its last eviction, which doesn't move it in its queue.
+   * the quota of its last run went back, which doesn't move it in its queue.
    */
   public long waitsSinceMicros() {
     return Math.max(queuedAtMicros, history.since().map(Instants::micros).orElse(Long.MIN_VALUE));
