@@ -105,13 +105,18 @@ public final class WorkloadModule implements OperatorModule {
     if (!workload.quotaReserved() || workload.evicted() || !evicting.add(uid)) {
       return;
     }
-    Instant now = clock.instant();
-    StatusPatch patch = StatusPatch.of(workload, now);
-    Evictions.evict(patch, workload, now, reason, "", message);
-    var unused =
-        writer
-            .patchStatus(workload.id(), workload.version(), patch.build(), Urgency.DECISION)
-            .whenComplete((written, failure) -> evicting.remove(uid));
+    try {
+      Instant now = clock.instant();
+      StatusPatch patch = StatusPatch.of(workload, now);
+      Evictions.evict(patch, workload, now, reason, "", message);
+      var unused =
+          writer
+              .patchStatus(workload.id(), workload.version(), patch.build(), Urgency.DECISION)
+              .whenComplete((written, failure) -> evicting.remove(uid));
+    } catch (RuntimeException e) {
+      evicting.remove(uid);
+      throw e;
+    }
   }
 
   /** Completes when the cache has everything that was committed before this call. */

@@ -255,7 +255,17 @@ public final class DecisionExecutor implements Consumer<Decision> {
       write(decision, ATTEMPTS);
     }
 
+    /** The engine waits for the places until it hears of an end, so that it hears of each. */
     private void write(PlacementDecision decision, int attempts) {
+      try {
+        attempt(decision, attempts);
+      } catch (RuntimeException e) {
+        LOG.error("workload={} placed=failed", decision.id(), e);
+        engine.submit(new SchedulerEvent.PlacementRefused(decision.id()));
+      }
+    }
+
+    private void attempt(PlacementDecision decision, int attempts) {
       Optional<CachedWorkload> found =
           store
               .get(decision.id().namespace(), decision.id().name())
@@ -403,6 +413,21 @@ public final class DecisionExecutor implements Consumer<Decision> {
       }
 
       private void evict(Decision.Target target, int attempts) {
+        attempt(target, () -> evictOrAsk(target, attempts));
+      }
+
+      /** A target counts as leaving until the engine hears of an end, so that it hears of each. */
+      private void attempt(Decision.Target target, Runnable step) {
+        try {
+          step.run();
+        } catch (RuntimeException e) {
+          LOG.error("workload={} evicted=failed preemptor={}", target.id(), decision.id(), e);
+          refuseLater(target, target.version());
+          executor.execute(this::next);
+        }
+      }
+
+      private void evictOrAsk(Decision.Target target, int attempts) {
         Optional<CachedWorkload> found =
             store
                 .get(target.id().namespace(), target.id().name())
@@ -451,20 +476,30 @@ public final class DecisionExecutor implements Consumer<Decision> {
             writer
                 .patch(workload.id(), workload.version(), CheckpointRequest.asking(clock.instant()))
                 .whenCompleteAsync(
-                    (outcome, bug) -> {
-                      if (bug == null && outcome instanceof Outcome.Written(long written)) {
-                        observer.checkpointRequested(decision, target, grace);
-                        evictNewerVersion(target, workload, ATTEMPTS);
-                      } else if (bug == null && outcome instanceof Outcome.Conflict) {
-                        evictNewerVersion(target, workload, attempts - 1);
-                      } else if (bug == null && isRefusedForGood(outcome)) {
-                        // Such as annotations that leave no room for one more: they protect nobody.
-                        evict(target, workload, attempts);
-                      } else {
-                        ended(target, workload, "", outcome, bug);
-                      }
-                    },
+                    (outcome, bug) ->
+                        attempt(
+                            target, () -> asked(target, workload, grace, attempts, outcome, bug)),
                     executor);
+      }
+
+      private void asked(
+          Decision.Target target,
+          CachedWorkload workload,
+          Duration grace,
+          int attempts,
+          Outcome outcome,
+          @Nullable Throwable bug) {
+        if (bug == null && outcome instanceof Outcome.Written(long written)) {
+          observer.checkpointRequested(decision, target, grace);
+          evictNewerVersion(target, workload, ATTEMPTS);
+        } else if (bug == null && outcome instanceof Outcome.Conflict) {
+          evictNewerVersion(target, workload, attempts - 1);
+        } else if (bug == null && isRefusedForGood(outcome)) {
+          // Such as annotations that leave no room for one more: they protect nobody.
+          evict(target, workload, attempts);
+        } else {
+          ended(target, workload, "", outcome, bug);
+        }
       }
 
       private static boolean isRefusedForGood(Outcome outcome) {
@@ -489,7 +524,7 @@ public final class DecisionExecutor implements Consumer<Decision> {
                       if (preemptor(decision).isPresent()) {
                         evict(target, ATTEMPTS);
                       } else {
-                        withdraw(target);
+                        attempt(target, () -> withdraw(target));
                       }
                     },
                     executor);
@@ -535,8 +570,11 @@ public final class DecisionExecutor implements Consumer<Decision> {
                       if (bug == null && outcome instanceof Outcome.Conflict) {
                         evictNewerVersion(target, workload, attempts);
                       } else {
-                        ended(target, workload, message, outcome, bug);
-                        next();
+                        try {
+                          ended(target, workload, message, outcome, bug);
+                        } finally {
+                          next();
+                        }
                       }
                     },
                     executor);
@@ -562,11 +600,13 @@ public final class DecisionExecutor implements Consumer<Decision> {
               code,
               reason);
         }
-        // Waits before reporting the failure: an immediate new decision would fail again.
+        refuseLater(target, before.version());
+      }
+
+      /** Waits before reporting the failure: an immediate new decision would fail again. */
+      private void refuseLater(Decision.Target target, long version) {
         var unused =
-            newerVersions
-                .after(before.id(), before.version())
-                .thenRunAsync(() -> refuse(target), executor);
+            newerVersions.after(target.id(), version).thenRunAsync(() -> refuse(target), executor);
       }
     }
   }

@@ -12,6 +12,7 @@ import dev.sluice.core.model.Explanation;
 import dev.sluice.core.model.Explanation.PendingExplanation;
 import dev.sluice.core.model.LocalQueueId;
 import dev.sluice.core.model.PendingReason;
+import dev.sluice.core.model.PlacementDecision;
 import dev.sluice.core.model.PodSetAssignment;
 import dev.sluice.core.model.SchedulerEvent;
 import dev.sluice.core.model.WorkloadId;
@@ -343,6 +344,21 @@ class AdmissionTest {
       admissions.accept(admit(7));
       assertThat(schedulerEvents)
           .containsExactly(new SchedulerEvent.AdmissionRefused(ID, 7, false));
+    }
+
+    @Test
+    void whosePlacesFailBeforeTheirWriteArePlacedAgain() {
+      given(
+          SAMPLE
+              + """
+              status:
+                admission: {clusterQueue: research, podSetAssignments: []}
+                conditions:
+                - {type: QuotaReserved, status: "True", lastTransitionTime: "2026-03-01T10:00:00Z"}
+              """);
+      assertThat(outcomes).as("the writer throws without one").isEmpty();
+      admissions.accept(new PlacementDecision.Place(ID, List.of(), Set.of(), List.of()));
+      assertThat(schedulerEvents).containsExactly(new SchedulerEvent.PlacementRefused(ID));
     }
 
     @Test

@@ -398,6 +398,25 @@ class PreemptionWriterTest {
         .containsExactly(new SchedulerEvent.EvictionRefused(victim("one").id(), 7));
   }
 
+  /** Nobody else would tell the engine, for which they are leaving. */
+  @Test
+  void victimsWhoseEvictionFailsBeforeItsWriteAreReportedAndTheOthersGo() {
+    givenPreemptor();
+    List<String> names = new ArrayList<>(List.of("last"));
+    IntStream.range(0, 8).forEach(i -> names.addFirst("broken" + i));
+    for (String name : names) {
+      givenVictim(name, 7, "");
+    }
+
+    admissions.accept(decision(names.toArray(String[]::new)));
+    assertThat(written).singleElement().asString().startsWith("last 7 ");
+    assertThat(schedulerEvents).as("decided anew now it would fail again").isEmpty();
+    names.subList(0, 8).forEach(this::seen);
+    assertThat(schedulerEvents)
+        .hasSize(8)
+        .contains(new SchedulerEvent.EvictionRefused(victim("broken0").id(), 7));
+  }
+
   @Test
   void aVictimWhoseAdmissionIsOnItsWayIsEvictedWhenThatIsSeen() {
     givenPreemptor();
@@ -462,6 +481,9 @@ class PreemptionWriterTest {
     @Override
     public CompletableFuture<Outcome> patchStatus(
         WorkloadId id, long version, JsonNode status, Urgency urgency) {
+      if (id.name().startsWith("broken")) {
+        throw new IllegalStateException(id.name());
+      }
       written.add(id.name() + " " + version + " " + urgency + " " + status);
       CompletableFuture<Outcome> answer = new CompletableFuture<>();
       answers.add(answer);
