@@ -29,6 +29,7 @@ import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.function.DoubleSupplier;
 import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -140,9 +141,15 @@ public final class PendingReasonReporter implements ViewListener, AutoCloseable 
         }
       }
     } catch (ExecutionException e) {
-      LOG.error("pending-reasons=failed", e.getCause());
+      failed(e.getCause());
     } catch (RuntimeException e) {
-      LOG.error("pending-reasons=failed", e);
+      failed(e);
+    }
+  }
+
+  private void failed(@Nullable Throwable fault) {
+    LOG.error("pending-reasons=failed", fault);
+    if (!taken.isEmpty()) {
       // The others that were taken still have to be written.
       pendingReports.release();
     }

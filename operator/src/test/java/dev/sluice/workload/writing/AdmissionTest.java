@@ -494,6 +494,25 @@ class AdmissionTest {
       assertThat(told).hasSize(2);
     }
 
+    /** The engine explains them once, and nothing may change in the cluster for long. */
+    @Test
+    void ofTheOthersIsWrittenAfterAWriteThatFailed() {
+      given(SAMPLE);
+      given(SAMPLE.replace("sample", "other").replace("uid-1", "uid-other"));
+      CompletableFuture<WorkloadWriter.Outcome> answer = new CompletableFuture<>();
+      held = Optional.of(answer);
+      explain("first");
+      explain(new WorkloadId("uid-other", "team", "other"), "second");
+      pump.start();
+      await().untilAsserted(() -> assertThat(written).hasSize(1));
+
+      held = Optional.empty();
+      outcomes.add(new WorkloadWriter.Outcome.Written(8));
+      answer.completeExceptionally(new IllegalStateException("failed"));
+      await().untilAsserted(() -> assertThat(written).hasSize(2));
+      assertThat(written.getLast()).contains("second");
+    }
+
     @Test
     void isToldAtOnceAndOnceUntilItsTurnToBeWrittenComes() {
       given(SAMPLE);
