@@ -295,10 +295,10 @@ final class ReferenceEngine {
           hold(entry, null);
           parking.forgetBlock(id.uid());
           world.workloads.remove(id.uid());
-          if (version == Long.MAX_VALUE) {
-            world.sticky.values().remove(id.uid());
-            world.repeats.forget(id.uid());
-          }
+        }
+        if (version == Long.MAX_VALUE) {
+          world.sticky.values().removeIf(id.uid()::equals);
+          world.repeats.forget(id.uid());
         }
         if (version == Long.MAX_VALUE && !world.workloads.containsKey(id.uid())) {
           bounds.remove(id.uid());

@@ -181,7 +181,7 @@ final class OutcomeApplier {
       }
     }
     if (!targets.isEmpty()) {
-      queue.pending().markSticky(item);
+      workloads.preempts(item, queue);
       decisions.accept(
           new Decision.Preempt(
               item.id(),

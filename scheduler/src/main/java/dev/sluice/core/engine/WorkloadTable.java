@@ -22,6 +22,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.Set;
+import java.util.TreeSet;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -46,6 +48,10 @@ final class WorkloadTable {
   private final BudgetKeeper budgets;
   private final BackoffTimers backoffTimers = new BackoffTimers();
   private final Map<String, WorkloadEntry> entries = new HashMap<>();
+
+  /** The ClusterQueues in which Workloads became the first by a preemption, by UID. */
+  private final Map<String, Set<String>> preemptors = new HashMap<>();
+
   private final List<WorkloadEntry> evicted = new ArrayList<>();
   private final List<WorkloadEntry> nominated = new ArrayList<>();
 
@@ -116,6 +122,10 @@ final class WorkloadTable {
       ClusterQueueState queue = specRegistry.clusterQueue(exported.name());
       queue.pending.restore(
           exported.pending(), id -> specRegistry.localQueue(id).id, queue.cache, this::queued);
+      exported
+          .pending()
+          .preemptor()
+          .ifPresent(id -> queuesOfPreemptor(id.uid()).add(exported.name()));
     }
     for (EngineState.LocalQueueExport exported : state.localQueues()) {
       LocalQueueState queue = specRegistry.localQueue(exported.id());
@@ -293,21 +303,38 @@ final class WorkloadTable {
    */
   void released(WorkloadId id, long version) {
     WorkloadEntry entry = entries.get(id.uid());
-    if (entry == null
-        || version < entry.version
-        || (entry.stage == Stage.ASSUMED && version == entry.version)) {
-      return;
+    if (entry != null
+        && version >= entry.version
+        && (entry.stage != Stage.ASSUMED || version != entry.version)) {
+      withdraw(entry);
+      dirtySet.touched(entry.localQueue.clusterQueue(), entry.localQueue.id);
+      forget(entry);
     }
-    withdraw(entry);
-    ClusterQueueState queue = specRegistry.clusterQueues.get(entry.localQueue.clusterQueue());
     if (version == Long.MAX_VALUE) {
-      waiting.begunAnew(id);
+      forgetPreemptor(id);
+    }
+  }
+
+  /** Makes a Workload the first of its queue, until it is deleted or its preemption fails. */
+  void preempts(QueuedWorkload item, ClusterQueueCache queue) {
+    queue.pending().markSticky(item);
+    queuesOfPreemptor(item.id().uid()).add(queue.name());
+  }
+
+  private Set<String> queuesOfPreemptor(String uid) {
+    return preemptors.computeIfAbsent(uid, any -> new TreeSet<>());
+  }
+
+  /** It may be away, or in another queue than the one that it preempted in. */
+  private void forgetPreemptor(WorkloadId id) {
+    waiting.begunAnew(id);
+    Set<String> names = preemptors.remove(id.uid());
+    for (String name : names == null ? Set.<String>of() : names) {
+      ClusterQueueState queue = specRegistry.clusterQueues.get(name);
       if (queue != null) {
         queue.pending.forget(id.uid());
       }
     }
-    dirtySet.touched(entry.localQueue.clusterQueue(), entry.localQueue.id);
-    forget(entry);
   }
 
   private void forget(WorkloadEntry entry) {

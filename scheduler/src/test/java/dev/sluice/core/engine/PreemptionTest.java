@@ -14,12 +14,15 @@ import dev.sluice.core.model.PendingReason;
 import dev.sluice.core.model.PodSetRequest;
 import dev.sluice.core.model.RequestShape;
 import dev.sluice.core.model.SchedulerEvent;
+import dev.sluice.core.model.WorkloadId;
 import java.util.List;
 import java.util.Map;
 import java.util.OptionalInt;
 import java.util.TreeMap;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Preemption by the engine as a whole: who is evicted, and what follows. */
 class PreemptionTest {
@@ -200,6 +203,40 @@ class PreemptionTest {
     schedulerFixture.submit("higher", "q", 10, 9, 2);
     schedulerFixture.finish("low");
     assertThat(schedulerFixture.admitted()).containsExactly("high");
+  }
+
+  @ParameterizedTest
+  @ValueSource(booleans = {true, false})
+  void aPreemptorThatIsDeletedWhileItIsAwayOrInAnotherQueueIsForgotten(boolean away) {
+    schedulerFixture.queue("q", "", LOWER_PRIORITY, quota("f", 10));
+    schedulerFixture.queue("other", "", LOWER_PRIORITY, quota("f", 0));
+    schedulerFixture.submit("low", "q", 10, 0, 0);
+    schedulerFixture.admitted();
+    schedulerFixture.submit("high", "q", 10, 8, 1);
+    schedulerFixture.admitted();
+    assertThat(preemptors(schedulerFixture.engine)).hasSize(1);
+
+    if (away) {
+      schedulerFixture.finish("high");
+    } else {
+      schedulerFixture.submit("high", "other", 10, 8, 1);
+    }
+    EngineState state = schedulerFixture.engine.export();
+    Engine restored = Engine.restore(state.options(), state, decision -> {});
+    SchedulerEvent deleted =
+        new SchedulerEvent.WorkloadReleased(schedulerFixture.lastPreemption().id(), Long.MAX_VALUE);
+    for (Engine engine : List.of(schedulerFixture.engine, restored)) {
+      assertThat(preemptors(engine)).hasSize(1);
+      engine.apply(deleted);
+      assertThat(preemptors(engine)).isEmpty();
+      assertThat(engine.export().waiting().preemptions()).isEmpty();
+    }
+  }
+
+  private static List<WorkloadId> preemptors(Engine engine) {
+    return engine.export().clusterQueues().stream()
+        .flatMap(queue -> queue.pending().preemptor().stream())
+        .toList();
   }
 
   @Test
