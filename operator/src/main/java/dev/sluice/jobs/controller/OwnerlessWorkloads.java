@@ -17,6 +17,7 @@ import dev.sluice.workload.writing.WorkloadWriter;
 import dev.sluice.workload.writing.WorkloadWriter.Outcome;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Iterator;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.BiPredicate;
@@ -220,35 +221,52 @@ public final class OwnerlessWorkloads implements WorkloadListener, AutoCloseable
     }
 
     private Answer read(String namespace, Owner owner) throws InterruptedException {
-      boolean core = !owner.apiVersion().contains("/");
-      String version = (core ? "/api/" : "/apis/") + owner.apiVersion();
-      Optional<ObjectNode> resources = Futures.forResult(objects.read(version));
-      if (resources.isEmpty()) {
-        String group = "/apis/" + owner.apiVersion().replaceFirst("/.*", "");
-        return !core && Futures.forResult(objects.read(group)).isEmpty()
-            ? Answer.MISSING
-            : Answer.UNKNOWN;
+      String version = owner.apiVersion();
+      Optional<ObjectNode> resources = resources(version);
+      Optional<JsonNode> resource = resources.flatMap(all -> resource(all, owner.kind()));
+      if (resource.isEmpty() && version.contains("/")) {
+        String group = version.replaceFirst("/.*", "");
+        Optional<ObjectNode> served = Futures.forResult(objects.read("/apis/" + group));
+        if (served.isEmpty()) {
+          return Answer.MISSING;
+        }
+        // the kind may have moved to another version since, and the object with it
+        Iterator<JsonNode> others = served.get().path("versions").iterator();
+        while (resource.isEmpty() && others.hasNext()) {
+          version = others.next().path("groupVersion").asText();
+          resource = resources(version).flatMap(all -> resource(all, owner.kind()));
+        }
       }
-      Optional<JsonNode> resource =
-          resources
-              .get()
-              .path("resources")
-              .valueStream()
-              .filter(each -> each.path("kind").asText().equals(owner.kind()))
-              .filter(each -> !each.path("name").asText().contains("/"))
-              .findFirst();
       if (resource.isEmpty()) {
-        return Answer.MISSING;
+        return resources.isPresent() ? Answer.MISSING : Answer.UNKNOWN;
       }
       String scope =
           resource.get().path("namespaced").asBoolean() ? "/namespaces/" + namespace : "";
       String path =
-          version + scope + "/" + resource.get().path("name").asText() + "/" + owner.name();
+          path(version) + scope + "/" + resource.get().path("name").asText() + "/" + owner.name();
       return Futures.forResult(objects.read(path))
               .filter(found -> found.path("metadata").path("uid").asText().equals(owner.uid()))
               .isPresent()
           ? Answer.EXISTS
           : Answer.MISSING;
+    }
+
+    /** What a version of a group serves; empty if it isn't served. */
+    private Optional<ObjectNode> resources(String version) throws InterruptedException {
+      return Futures.forResult(objects.read(path(version)));
+    }
+
+    private static String path(String version) {
+      return (version.contains("/") ? "/apis/" : "/api/") + version;
+    }
+
+    private static Optional<JsonNode> resource(ObjectNode resources, String kind) {
+      return resources
+          .path("resources")
+          .valueStream()
+          .filter(each -> each.path("kind").asText().equals(kind))
+          .filter(each -> !each.path("name").asText().contains("/"))
+          .findFirst();
     }
   }
 }

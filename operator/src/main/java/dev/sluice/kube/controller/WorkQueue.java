@@ -103,7 +103,7 @@ public final class WorkQueue<K> implements AutoCloseable {
     } finally {
       lock.unlock();
     }
-    settings.timer().accept(delay, () -> onTimer(key, alarm));
+    settings.timer().accept(bounded, () -> onTimer(key, alarm));
   }
 
   /** Resets the retry delay of a key. A retry that is already pending stays pending. */

@@ -187,7 +187,7 @@ public final class LeaseElector implements Leadership, AutoCloseable {
         case FOLLOWING -> tryToAcquire();
         case OVER -> settings.retryPeriod();
       };
-    } catch (RuntimeException e) {
+    } catch (RuntimeException | Error e) { // a look that ended so must not be the last one
       LOG.warn("lease not reachable role={} reason=\"{}\"", role(), ApiErrorText.of(e));
       checkDeadline();
       return settings.retryPeriod();

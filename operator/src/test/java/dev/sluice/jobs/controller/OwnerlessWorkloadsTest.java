@@ -72,6 +72,10 @@ class OwnerlessWorkloadsTest {
         "metadata: {uid: " + owner.uid() + "}");
   }
 
+  private static String owner() {
+    return workload().get().coOwners().getFirst().uid();
+  }
+
   @Test
   void areFinishedWhereTheKindIsNotServed() {
     run(workload());
@@ -112,6 +116,20 @@ class OwnerlessWorkloadsTest {
     serves("/apis/example.test", "{}");
     run(workload());
     assertThat(api.calls).isEmpty();
+  }
+
+  @Test
+  void areJudgedByTheVersionThatServesTheirKind() {
+    serves("/apis/example.test", "versions: [{groupVersion: example.test/v2}]");
+    serves("/apis/example.test/v1", "resources: [{name: lakes, kind: Lake, namespaced: true}]");
+    serves("/apis/example.test/v2", "resources: [{name: flows, kind: Flow, namespaced: true}]");
+    serves("/apis/example.test/v2/namespaces/team/flows/flow", "metadata: {uid: " + owner() + "}");
+    run(workload());
+    assertThat(api.calls).isEmpty();
+
+    api.objects.remove("/apis/example.test/v2/namespaces/team/flows/flow");
+    run(workload());
+    assertThat(api.calls).hasSize(1).first().asString().startsWith("patch status of Workload");
   }
 
   @Test

@@ -40,6 +40,7 @@ class LeaseElectorTest {
     private Optional<Lease> lease = Optional.empty();
     private long version;
     private boolean broken;
+    private boolean exhausted;
     private final List<Consumer<Lease>> watchers = new CopyOnWriteArrayList<>();
 
     @Override
@@ -77,6 +78,9 @@ class LeaseElectorTest {
     private void check() {
       if (broken) {
         throw new IllegalStateException("not reachable");
+      }
+      if (exhausted) {
+        throw new NoClassDefFoundError("no file can be opened");
       }
     }
 
@@ -173,6 +177,15 @@ class LeaseElectorTest {
     assertThat(b.leading()).isTrue();
     assertThat(told).containsExactly("a leads", "a lost", "b leads");
     assertThat(store.lease.orElseThrow().getSpec().getLeaseTransitions()).isEqualTo(1);
+  }
+
+  @Test
+  void aFollowerLooksAgainAfterALookThatEndedWithAnError() {
+    store.exhausted = true;
+    assertThat(b.turn()).isEqualTo(RETRY);
+    store.exhausted = false;
+    var unused = b.turn();
+    assertThat(b.leading()).isTrue();
   }
 
   @Test
