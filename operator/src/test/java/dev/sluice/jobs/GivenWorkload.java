@@ -39,6 +39,7 @@ public final class GivenWorkload {
   private final List<CachedWorkload.EvictionCount> evictions = new ArrayList<>();
   private boolean active = true;
   private boolean deleting;
+  private long version = 200;
   private String name = NAME;
 
   private String cluster = "";
@@ -112,6 +113,12 @@ public final class GivenWorkload {
   /** With a condition. */
   public GivenWorkload condition(String type, String status, String reason, String message) {
     conditions.put(type, new Condition(type, status, reason, message, CREATED, 1));
+    return this;
+  }
+
+  /** In another version. */
+  public GivenWorkload version(long other) {
+    version = other;
     return this;
   }
 
@@ -247,7 +254,7 @@ public final class GivenWorkload {
   public CachedWorkload get() {
     return new CachedWorkload(
         new WorkloadId("uid-of-" + name, job.ref().namespace(), name),
-        200,
+        version,
         1,
         CREATED,
         deleting,

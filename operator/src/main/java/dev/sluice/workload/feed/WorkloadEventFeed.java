@@ -70,11 +70,7 @@ public final class WorkloadEventFeed implements WorkloadListener, ResourceContex
   @Override
   public void changed(@Nullable CachedWorkload before, @Nullable CachedWorkload after) {
     if (after == null) {
-      if (before != null && held.isHeld(before.id())) {
-        outlasted(before);
-        releaseIfPodsAreGone(before.id());
-      } else if (before != null) {
-        engine.submit(new SchedulerEvent.WorkloadReleased(before.id(), Long.MAX_VALUE));
+      if (before != null && !ended(before)) {
         translator.relatives(before).forEach(this::submit);
       }
       return;
@@ -98,6 +94,17 @@ public final class WorkloadEventFeed implements WorkloadListener, ResourceContex
     }
   }
 
+  /** Submits that a Workload was deleted; returns whether pods hold its quota nevertheless. */
+  private boolean ended(CachedWorkload last) {
+    boolean outlived = held.isHeld(last.id());
+    if (outlived) {
+      outlasted(last);
+    } else {
+      engine.submit(new SchedulerEvent.WorkloadReleased(last.id(), Long.MAX_VALUE));
+    }
+    return outlived;
+  }
+
   /**
    * Submits that no pods hold the quota of a Workload any more if another thread found that out
    * before it was submitted that they do: what is submitted last counts, and nothing comes after
@@ -110,10 +117,26 @@ public final class WorkloadEventFeed implements WorkloadListener, ResourceContex
   }
 
   private void submit(CachedWorkload workload) {
-    SchedulerEvent schedulerEvent = event(workload);
+    submit(workload, event(workload));
+  }
+
+  private void submit(CachedWorkload workload, SchedulerEvent schedulerEvent) {
     engine.submit(schedulerEvent);
     releaseIfPodsAreGone(workload, schedulerEvent);
-    withdrawIfDeleted(workload);
+    submitNewer(workload);
+  }
+
+  /**
+   * Submits again what has become of a Workload if that happened before its last submission. The
+   * engine knows no version of what has ended: it would take an older one for a new Workload.
+   */
+  private void submitNewer(CachedWorkload workload) {
+    Optional<CachedWorkload> latest = store.get(workload.id());
+    if (latest.isEmpty()) {
+      ended(workload);
+    } else if (latest.get().version() != workload.version()) {
+      submit(latest.get());
+    }
   }
 
   /** A Workload that pods hold counts as one that is being evicted. */
@@ -126,6 +149,7 @@ public final class WorkloadEventFeed implements WorkloadListener, ResourceContex
   /** Pods of a Workload that has finished or was deleted hold its quota, maybe for long. */
   public void outlasted(CachedWorkload workload) {
     engine.submit(translator.held(workload, held.isOutlasted(workload.id())));
+    releaseIfPodsAreGone(workload.id());
   }
 
   /** No pods of a Workload hold its quota any more. */
@@ -135,7 +159,7 @@ public final class WorkloadEventFeed implements WorkloadListener, ResourceContex
         workload
             .map(translator::of)
             .orElseGet(() -> new SchedulerEvent.WorkloadReleased(id, Long.MAX_VALUE)));
-    workload.ifPresent(this::withdrawIfDeleted);
+    workload.ifPresent(this::submitNewer);
   }
 
   /** Both versions are judged by the devices of now: the earlier one may have waited. */
@@ -186,8 +210,7 @@ public final class WorkloadEventFeed implements WorkloadListener, ResourceContex
     for (CachedWorkload workload :
         namespace.isEmpty() ? store.all() : store.inNamespace(namespace)) {
       if (!workload.finished() && !workload.quotaReserved() && translator.mayUseDevices(workload)) {
-        engine.submit(translator.of(workload));
-        withdrawIfDeleted(workload);
+        submit(workload);
       }
     }
   }
@@ -217,9 +240,7 @@ public final class WorkloadEventFeed implements WorkloadListener, ResourceContex
       }
       SchedulerEvent schedulerEvent = event(workload);
       if (!(schedulerEvent instanceof SchedulerEvent.WorkloadReleased)) {
-        engine.submit(schedulerEvent);
-        releaseIfPodsAreGone(workload, schedulerEvent);
-        withdrawIfDeleted(workload);
+        submit(workload, schedulerEvent);
       }
     }
   }
@@ -228,16 +249,8 @@ public final class WorkloadEventFeed implements WorkloadListener, ResourceContex
     for (CachedWorkload workload : store.all()) {
       if (concerned.test(workload)
           && translator.of(workload) instanceof SchedulerEvent.WorkloadPending pending) {
-        engine.submit(pending);
-        withdrawIfDeleted(workload);
+        submit(workload, pending);
       }
-    }
-  }
-
-  /** Submits the deletion again if it happened before the last submission. */
-  private void withdrawIfDeleted(CachedWorkload workload) {
-    if (store.get(workload.id()).isEmpty() && !held.isHeld(workload.id())) {
-      engine.submit(new SchedulerEvent.WorkloadReleased(workload.id(), Long.MAX_VALUE));
     }
   }
 }

@@ -39,21 +39,26 @@ class WorkloadEventFeedTest {
             }
           });
 
-  /** The pods go while the engine is told that they hold the quota. */
-  private boolean podsGoMeanwhile;
+  /** What happens while the engine is told of a Workload. */
+  private Runnable meanwhile = () -> {};
 
   private void submit(SchedulerEvent schedulerEvent) {
-    if (podsGoMeanwhile && schedulerEvent instanceof SchedulerEvent.WorkloadReserving) {
-      podsGoMeanwhile = false;
-      held.set(false);
-      feed.podsGone(workload(true).id());
+    if (!(schedulerEvent instanceof SchedulerEvent.WorkloadReleased)) {
+      Runnable happening = meanwhile;
+      meanwhile = () -> {};
+      happening.run();
     }
     submitted.add(schedulerEvent);
   }
 
+  private void podsGo() {
+    held.set(false);
+    feed.podsGone(workload(true).id());
+  }
+
   private static CachedWorkload workload(boolean finished) {
     var given = workloadOf(job()).admitted("spot");
-    return finished ? given.finished().get() : given.get();
+    return finished ? given.finished().version(201).get() : given.get();
   }
 
   private void finish() {
@@ -106,7 +111,7 @@ class WorkloadEventFeedTest {
   @Test
   void quotaIsReleasedAlsoIfItsPodsGoWhileTheEngineIsTold() {
     held.set(true);
-    podsGoMeanwhile = true;
+    meanwhile = this::podsGo;
     finish();
     assertThat(submitted.getLast()).isInstanceOf(SchedulerEvent.WorkloadReleased.class);
   }
@@ -116,5 +121,53 @@ class WorkloadEventFeedTest {
     finish();
     assertThat(submitted).hasSize(1);
     assertThat(submitted.getFirst()).isInstanceOf(SchedulerEvent.WorkloadReleased.class);
+  }
+
+  /** The engine forgets the versions of what has ended, and would charge an older one. */
+  @Test
+  void theEndComesLastOfAWorkloadThatEndsWhileItIsToldOfAgain() {
+    workloads.add(workload(false));
+    meanwhile = this::finish;
+    feed.annotatedRulesChanged();
+    assertThat(submitted).hasSize(3);
+    assertThat(submitted.get(1)).isInstanceOf(SchedulerEvent.WorkloadReserving.class);
+    assertThat(submitted.getLast()).isInstanceOf(SchedulerEvent.WorkloadReleased.class);
+  }
+
+  @Test
+  void aDeactivatedWorkloadDoesNotQueueAgainByWhatWasReadBefore() {
+    workloads.add(workloadOf(job()).get());
+    meanwhile =
+        () -> {
+          CachedWorkload inactive = workloadOf(job()).inactive().version(201).get();
+          workloads.add(inactive);
+          feed.changed(workloadOf(job()).get(), inactive);
+        };
+    feed.avoidedClustersChanged();
+    assertThat(submitted.get(1)).isInstanceOf(SchedulerEvent.WorkloadPending.class);
+    assertThat(submitted.getLast())
+        .isEqualTo(new SchedulerEvent.WorkloadReleased(workload(true).id(), 201));
+  }
+
+  @Test
+  void aDeletedWorkloadThatPodsHoldStaysOneThatIsBeingEvicted() {
+    workloads.add(workload(false));
+    meanwhile =
+        () -> {
+          held.set(true);
+          workloads.known().clear();
+          feed.changed(workload(false), null);
+        };
+    feed.annotatedRulesChanged();
+    assertThat(reserving().evicted()).isTrue();
+  }
+
+  @Test
+  void quotaThatIsHeldForLongIsReleasedAlsoIfItsPodsGoWhileTheEngineIsTold() {
+    held.set(true);
+    meanwhile = this::podsGo;
+    workloads.add(workload(true));
+    feed.outlasted(workload(true));
+    assertThat(submitted.getLast()).isInstanceOf(SchedulerEvent.WorkloadReleased.class);
   }
 }
