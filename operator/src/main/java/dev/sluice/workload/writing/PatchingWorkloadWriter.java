@@ -343,9 +343,9 @@ public final class PatchingWorkloadWriter implements WorkloadWriter {
    * Repeats the request of one write until its outcome is certain. A request may have been carried
    * out although its response was lost or was a server error. Therefore the object is read before
    * the request is repeated. It is read after a conflict, too: the cause may be an earlier attempt
-   * of the same write whose response was lost.
+   * of the same write whose response was lost. One with nothing that has changed is a refusal.
    */
-  private static final class RetryingWrite {
+  static final class RetryingWrite {
 
     private final ApiWrite apiWrite;
     private final int mostAttempts;
@@ -356,7 +356,7 @@ public final class PatchingWorkloadWriter implements WorkloadWriter {
     private final CompletableFuture<Outcome> outcome = new CompletableFuture<>();
     private int attempts;
 
-    /** The last server error; empty after any other response. */
+    /** The last server error or conflict; empty after any other response. */
     private Outcome.@Nullable Refused failure;
 
     /** Runs a task after a pause. */
@@ -409,7 +409,10 @@ public final class PatchingWorkloadWriter implements WorkloadWriter {
         case ApiOutcome.Written written ->
             end(new Outcome.Written(versionOf.applyAsLong(written.body())));
         case ApiOutcome.Gone gone -> end(new Outcome.Gone());
-        case ApiOutcome.Conflict conflict -> lookUp(true);
+        case ApiOutcome.Conflict(String message) -> {
+          failure = new Outcome.Refused(HttpURLConnection.HTTP_CONFLICT, message);
+          lookUp();
+        }
         case ApiOutcome.Refused refused ->
             end(new Outcome.Refused(refused.code(), refused.message()));
         case ApiOutcome.Unreachable unreachable -> notCarriedOut(unreachable);
@@ -420,20 +423,20 @@ public final class PatchingWorkloadWriter implements WorkloadWriter {
       if (!answer.sent()) {
         end(refusal(answer));
       } else if (answer.code() == 0) {
-        lookUp(false);
+        lookUp();
       } else if (answer.code() < HttpURLConnection.HTTP_INTERNAL_ERROR) {
         again(answer);
       } else {
         failure = refusal(answer);
-        lookUp(false);
+        lookUp();
       }
     }
 
-    private void lookUp(boolean afterConflict) {
-      call(apiWrite.read(), answer -> found(answer, afterConflict));
+    private void lookUp() {
+      call(apiWrite.read(), this::found);
     }
 
-    private void found(ApiOutcome answer, boolean afterConflict) {
+    private void found(ApiOutcome answer) {
       if (answer instanceof ApiOutcome.Gone) {
         if (apiWrite instanceof ApiWrite.Create) {
           sendAgain();
@@ -442,19 +445,19 @@ public final class PatchingWorkloadWriter implements WorkloadWriter {
         }
       } else if (answer instanceof ApiOutcome.Written written) {
         long version = versionOf.applyAsLong(written.body());
-        classify(written.object(), version, afterConflict);
+        classify(written.object(), version);
       } else {
-        pauseAnd(() -> lookUp(afterConflict));
+        pauseAnd(this::lookUp);
       }
     }
 
-    private void classify(JsonNode object, long version, boolean afterConflict) {
+    private void classify(JsonNode object, long version) {
       String uid = object.path("metadata").path("uid").asText("");
       if (!apiWrite.id().uid().isEmpty() && !uid.equals(apiWrite.id().uid())) {
         end(new Outcome.Gone());
       } else if (apiWrite.isAppliedIn(object)) {
         end(new Outcome.Written(version));
-      } else if (apiWrite.isSupersededBy(object) || (afterConflict && attempts >= mostAttempts)) {
+      } else if (apiWrite.isSupersededBy(object)) {
         end(new Outcome.Conflict());
       } else {
         sendAgain();

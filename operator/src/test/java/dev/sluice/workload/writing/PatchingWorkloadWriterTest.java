@@ -7,6 +7,7 @@ import static org.awaitility.Awaitility.await;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.sluice.core.model.WorkloadId;
 import dev.sluice.kube.client.ApiClient;
+import dev.sluice.kube.client.Backoff;
 import dev.sluice.workload.ScriptedServer;
 import dev.sluice.workload.ScriptedServer.Asked;
 import dev.sluice.workload.Templates;
@@ -115,6 +116,35 @@ class PatchingWorkloadWriterTest {
   void aConflictIsNoneWhenTheWriteStands() {
     server.then(409, CONFLICT).then(200, reclaimed(8));
     assertThat(reclaim().join()).isEqualTo(new Outcome.Written(8));
+  }
+
+  /** It would be sent without end, and nothing else in its place. */
+  @Test
+  void aConflictWithNothingThatHasMovedIsARefusalInTheEnd() {
+    for (int attempt = 0; attempt < 3; attempt++) {
+      server.then(409, CONFLICT).then(200, workload("a", 7));
+    }
+    assertThat(
+            writer.patchStatus(ID, 7, Templates.node("conditions: []"), Urgency.BEST_EFFORT).join())
+        .isEqualTo(new Outcome.Refused(409, "modified"));
+  }
+
+  @Test
+  void soIsTheConflictOfACreationWithNothing() {
+    for (int attempt = 0; attempt < 3; attempt++) {
+      server.then(409, CONFLICT).then(404, "{\"kind\":\"Status\",\"code\":404}");
+    }
+    var creation =
+        new PatchingWorkloadWriter.RetryingWrite(
+            new ApiWrite.Create(
+                new WorkloadId("", "team", "a"), Templates.node("metadata: {name: a}")),
+            3,
+            new Backoff(Duration.ZERO, Duration.ZERO, new Random(1)),
+            new ApiClient(server.client(), ApiClient.Options.atATime(3)),
+            (pause, task) -> task.run(),
+            body -> 0);
+    creation.send();
+    assertThat(creation.outcome().join()).isEqualTo(new Outcome.Refused(409, "modified"));
   }
 
   @Test
