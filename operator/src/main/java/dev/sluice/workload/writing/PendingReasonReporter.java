@@ -8,6 +8,7 @@ import dev.sluice.core.model.Explanation.PendingExplanation;
 import dev.sluice.core.model.LocalQueueId;
 import dev.sluice.core.model.SchedulerEvent;
 import dev.sluice.core.model.WorkloadId;
+import dev.sluice.kube.client.ApiOutcome;
 import dev.sluice.workload.feed.WorkloadTranslator;
 import dev.sluice.workload.record.CachedWorkload;
 import dev.sluice.workload.record.WorkloadLister;
@@ -15,6 +16,7 @@ import dev.sluice.workload.status.AdmissionPatches;
 import dev.sluice.workload.status.AdmissionPatches.WaitingReason;
 import dev.sluice.workload.writing.WorkloadWriter.Outcome;
 import dev.sluice.workload.writing.WorkloadWriter.Urgency;
+import java.net.HttpURLConnection;
 import java.time.Duration;
 import java.time.InstantSource;
 import java.util.Iterator;
@@ -36,10 +38,10 @@ import org.slf4j.LoggerFactory;
 /**
  * Writes the reasons for waiting to the status of pending Workloads: takes unreported explanations
  * from the engine and writes them one after the other, as the writer accepts best-effort writes,
- * and the fewer the longer writes take. The observer hears of a reason as soon as it is taken, once
- * for each write and each change of the reason meanwhile: people are told by events while the
- * status still waits for its turn. It runs when the engine publishes views, and stops when there is
- * nothing to report.
+ * and the fewer the longer writes take. What the API server has no time for is written later. The
+ * observer hears of a reason as soon as it is taken, once for each write and each change of the
+ * reason meanwhile: people are told by events while the status still waits for its turn. It runs
+ * when the engine publishes views, and stops when there is nothing to report.
  */
 public final class PendingReasonReporter implements ViewListener, AutoCloseable {
 
@@ -52,6 +54,9 @@ public final class PendingReasonReporter implements ViewListener, AutoCloseable 
   private static final int ATTEMPTS = 3;
   private static final Duration REST = Duration.ofMillis(200);
   private static final long TAKE_AGAIN_NANOS = Duration.ofMillis(500).toNanos();
+
+  /** After how long a reason is tried again that the API server had no time for. */
+  private static final Duration REST_AFTER_FAILURE = Duration.ofSeconds(1);
 
   /** The longest pause between two writes. */
   private static final Duration LONGEST_PAUSE = Duration.ofSeconds(1);
@@ -66,6 +71,11 @@ public final class PendingReasonReporter implements ViewListener, AutoCloseable 
   private final InstantSource clock;
   private final DoubleSupplier leisure;
   private final Map<WorkloadId, PendingExplanation> taken = new LinkedHashMap<>();
+
+  /** Those that the API server had no time for: the engine explains each of them once. */
+  private final Map<WorkloadId, PendingExplanation> unwritten = new LinkedHashMap<>();
+
+  private long restUntil;
   private final Semaphore pendingReports = new Semaphore(0);
   private final Thread thread;
   private final CountDownLatch closed = new CountDownLatch(1);
@@ -117,7 +127,12 @@ public final class PendingReasonReporter implements ViewListener, AutoCloseable 
   private void run() {
     try {
       do {
-        pendingReports.acquire();
+        if (unwritten.isEmpty()) {
+          pendingReports.acquire();
+        } else {
+          var unused =
+              pendingReports.tryAcquire(restUntil - System.nanoTime(), TimeUnit.NANOSECONDS);
+        }
         pendingReports.drainPermits();
         reportAll();
       } while (!closed.await(REST.toMillis(), TimeUnit.MILLISECONDS));
@@ -130,11 +145,10 @@ public final class PendingReasonReporter implements ViewListener, AutoCloseable 
     try {
       take();
       long last = System.nanoTime();
-      while (!taken.isEmpty() && closed.getCount() > 0) {
-        Iterator<PendingExplanation> oldest = taken.values().iterator();
-        PendingExplanation next = oldest.next();
-        oldest.remove();
-        report(next);
+      for (Optional<PendingExplanation> next = next();
+          next.isPresent() && closed.getCount() > 0;
+          next = next()) {
+        report(next.get());
         if (taken.isEmpty() || System.nanoTime() - last > TAKE_AGAIN_NANOS) {
           take();
           last = System.nanoTime();
@@ -145,6 +159,19 @@ public final class PendingReasonReporter implements ViewListener, AutoCloseable 
     } catch (RuntimeException e) {
       failed(e);
     }
+  }
+
+  /** The one that waits for longest; those that failed come after the others, and after a rest. */
+  private Optional<PendingExplanation> next() {
+    boolean rests = System.nanoTime() - restUntil < 0;
+    Iterator<PendingExplanation> oldest =
+        (taken.isEmpty() && !rests ? unwritten : taken).values().iterator();
+    if (!oldest.hasNext()) {
+      return Optional.empty();
+    }
+    PendingExplanation next = oldest.next();
+    oldest.remove();
+    return Optional.of(next);
   }
 
   private void failed(@Nullable Throwable fault) {
@@ -161,14 +188,18 @@ public final class PendingReasonReporter implements ViewListener, AutoCloseable 
     do {
       unreported = queries.unreportedExplanations(BATCH).get();
       for (PendingExplanation explain : unreported) {
-        PendingExplanation before = taken.put(explain.id(), explain);
+        PendingExplanation failed = unwritten.remove(explain.id());
+        PendingExplanation waits = taken.put(explain.id(), explain);
+        PendingExplanation before = waits == null ? failed : waits;
         if (before == null || before.explanation().reason() != explain.explanation().reason()) {
           isStillPending(explain)
               .filter(workload -> !patch(workload, explain.explanation()).isEmpty())
               .ifPresent(workload -> observer.explained(explain, workload));
         }
       }
-    } while (unreported.size() == BATCH && taken.size() < MOST_TAKEN && closed.getCount() > 0);
+    } while (unreported.size() == BATCH
+        && taken.size() + unwritten.size() < MOST_TAKEN
+        && closed.getCount() > 0);
   }
 
   /**
@@ -189,9 +220,26 @@ public final class PendingReasonReporter implements ViewListener, AutoCloseable 
       Outcome outcome =
           writer.patchStatus(workload.id(), workload.version(), patch, Urgency.BEST_EFFORT).get();
       var unused = closed.await(pause(leisure.getAsDouble()).toMillis(), TimeUnit.MILLISECONDS);
+      if (outcome instanceof Outcome.Refused refused) {
+        refused(decision, refused);
+      }
       if (!(outcome instanceof Outcome.Conflict)) {
         return;
       }
+    }
+  }
+
+  private void refused(PendingExplanation decision, Outcome.Refused refused) {
+    if (refused.code() == ApiOutcome.TOO_MANY_REQUESTS
+        || refused.code() >= HttpURLConnection.HTTP_INTERNAL_ERROR) {
+      unwritten.put(decision.id(), decision);
+      restUntil = System.nanoTime() + REST_AFTER_FAILURE.toNanos();
+    } else {
+      LOG.warn(
+          "workload={} pending-reason=refused code={} reason=\"{}\"",
+          decision.id(),
+          refused.code(),
+          refused.message());
     }
   }
 

@@ -40,6 +40,8 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Decisions are carried out on the version they were made for, and explanations are told. */
 class AdmissionTest {
@@ -509,6 +511,37 @@ class AdmissionTest {
       held = Optional.empty();
       outcomes.add(new WorkloadWriter.Outcome.Written(8));
       answer.completeExceptionally(new IllegalStateException("failed"));
+      await().untilAsserted(() -> assertThat(written).hasSize(2));
+      assertThat(written.getLast()).contains("second");
+    }
+
+    /** The engine explains it once: it would be missing until something else is to be said. */
+    @ParameterizedTest
+    @ValueSource(ints = {429, 503})
+    void isWrittenAfterTheOthersWhenTheApiServerHasTimeAgain(int code) {
+      given(SAMPLE);
+      given(SAMPLE.replace("sample", "other").replace("uid-1", "uid-other"));
+      outcomes.add(new WorkloadWriter.Outcome.Refused(code, "not now"));
+      outcomes.add(new WorkloadWriter.Outcome.Written(8));
+      outcomes.add(new WorkloadWriter.Outcome.Written(8));
+      explain("first");
+      explain(new WorkloadId("uid-other", "team", "other"), "second");
+      pump.start();
+      await().untilAsserted(() -> assertThat(written).hasSize(3));
+      assertThat(written.get(1)).contains("second");
+      assertThat(written.getLast()).contains("first");
+      assertThat(told).hasSize(2);
+    }
+
+    @Test
+    void isNotWrittenAgainAfterARefusalForGood() {
+      given(SAMPLE);
+      outcomes.add(new WorkloadWriter.Outcome.Refused(403, "no"));
+      outcomes.add(new WorkloadWriter.Outcome.Written(8));
+      explain("first");
+      pump.start();
+      await().untilAsserted(() -> assertThat(written).hasSize(1));
+      explain("second");
       await().untilAsserted(() -> assertThat(written).hasSize(2));
       assertThat(written.getLast()).contains("second");
     }
