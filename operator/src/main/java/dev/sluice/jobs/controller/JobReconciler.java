@@ -7,6 +7,7 @@ import dev.sluice.jobs.policy.CachedJob;
 import dev.sluice.jobs.policy.FlavorLookup;
 import dev.sluice.jobs.policy.JobAction;
 import dev.sluice.jobs.policy.JobAction.DeleteWorkload;
+import dev.sluice.jobs.policy.JobAction.PatchStatus;
 import dev.sluice.jobs.policy.JobAction.Stop;
 import dev.sluice.jobs.policy.JobIntake;
 import dev.sluice.jobs.policy.JobIntakePolicy;
@@ -232,6 +233,7 @@ public final class JobReconciler {
         .anyMatch(
             action ->
                 action instanceof Stop
+                    || (action instanceof PatchStatus patch && patch.releasesQuota())
                     || action instanceof DeleteWorkload
                     || action instanceof JobAction.DeleteJob);
   }

@@ -33,7 +33,13 @@ public sealed interface JobAction {
    * @param change what that means, for the log
    */
   record PatchStatus(CachedWorkload workload, ObjectNode status, String change)
-      implements JobAction {}
+      implements JobAction {
+
+    /** Whether it gives the quota back, which others get at once. */
+    public boolean releasesQuota() {
+      return status.path("admission").isNull();
+    }
+  }
 
   /**
    * The same, within some time: it is left out if something else is written of the Workload until

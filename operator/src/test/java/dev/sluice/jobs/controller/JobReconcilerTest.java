@@ -119,6 +119,22 @@ class JobReconcilerTest {
     assertThat(api.stored(running.view().ref()).at("/spec/suspend").asBoolean()).isTrue();
   }
 
+  /** Others get the quota at once, and its watch may be behind a start. */
+  @Test
+  void theQuotaOfAJobIsGivenBackOnlyIfFreshDataSayThatItHasStopped() throws InterruptedException {
+    CachedWorkload evicted =
+        GivenWorkload.workloadOf(job()).admitted("spot").evicted("Preempted", "no").get();
+    api.cached.add(evicted);
+    api.store(job().running(3));
+    reconciler.reconcile(job().view());
+    assertThat(api.stored(job().view().ref()).at("/spec/suspend").asBoolean()).isTrue();
+    assertThat(api.calls).noneMatch(call -> call.contains("status of Workload"));
+
+    api.store(job());
+    reconciler(options).reconcile(job().view());
+    assertThat(api.calls).last().asString().startsWith("patch status of Workload");
+  }
+
   @Test
   void aJobThatIsGoneOrReplacedAtTheApiServerIsNotStopped() throws InterruptedException {
     GivenJob running = job().running(3);
