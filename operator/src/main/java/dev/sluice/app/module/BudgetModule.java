@@ -120,7 +120,7 @@ final class BudgetModule implements AutoCloseable {
   private void drain(Set<String> uids, String why) {
     for (CachedWorkload workload : workloads.cache().all()) {
       if (uids.contains(workload.id().uid())) {
-        workloads.evict(workload, WorkloadStatuses.EVICTED_BY_BUDGET, why);
+        workloads.evictions().evict(workload, WorkloadStatuses.EVICTED_BY_BUDGET, why);
       }
     }
   }

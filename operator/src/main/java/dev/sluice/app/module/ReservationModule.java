@@ -98,8 +98,9 @@ final class ReservationModule implements AutoCloseable {
         .ifPresent(
             workload -> {
               if (now) {
-                workloads.evict(
-                    workload, WorkloadStatuses.EVICTED_FOR_RESERVATION, overstay.message());
+                workloads
+                    .evictions()
+                    .evict(workload, WorkloadStatuses.EVICTED_FOR_RESERVATION, overstay.message());
               } else {
                 ask(workload, overstay);
               }

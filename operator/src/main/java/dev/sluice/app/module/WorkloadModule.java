@@ -7,20 +7,14 @@ import dev.sluice.api.config.LedgerSettings;
 import dev.sluice.kube.client.MonotonicClock;
 import dev.sluice.workload.reading.ReflectorOptions;
 import dev.sluice.workload.reading.WorkloadReflector;
-import dev.sluice.workload.record.CachedWorkload;
 import dev.sluice.workload.record.WorkloadCache;
 import dev.sluice.workload.record.WorkloadParser;
-import dev.sluice.workload.status.Evictions;
-import dev.sluice.workload.status.StatusPatch;
+import dev.sluice.workload.writing.EvictionWriter;
 import dev.sluice.workload.writing.PatchingWorkloadWriter;
-import dev.sluice.workload.writing.WorkloadWriter.Urgency;
 import java.io.IOException;
-import java.time.Instant;
-import java.time.InstantSource;
 import java.util.Random;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.slf4j.Logger;
@@ -38,10 +32,7 @@ public final class WorkloadModule implements OperatorModule {
   private final WorkloadCache cache = new WorkloadCache();
   private final WorkloadReflector reflector;
   private final PatchingWorkloadWriter writer;
-  private final InstantSource clock;
-
-  /** UIDs of those whose eviction by {@link #evict} is being written. */
-  private final Set<String> evicting = ConcurrentHashMap.newKeySet();
+  private final EvictionWriter evictions;
 
   /** {@code readErrors} is told of Workloads that can't be read. */
   public WorkloadModule(OperatorContext context) {
@@ -50,7 +41,6 @@ public final class WorkloadModule implements OperatorModule {
             measuredKeys(context),
             context.isEnabled(FeatureGate.CONFIGURABLE_PREEMPTIONS)
                 || context.isEnabled(FeatureGate.TAS_TOPOLOGY_SPREADING));
-    clock = context.clock();
     Random jitter = new Random(context.process().identity().hashCode());
     reflector =
         new WorkloadReflector(
@@ -69,6 +59,7 @@ public final class WorkloadModule implements OperatorModule {
             WRITES_AT_A_TIME,
             context.clock(),
             jitter);
+    evictions = new EvictionWriter(writer, context.clock(), new MonotonicClock(context.clock()));
   }
 
   /** The keys of labels and annotations of Workloads that metrics and the ledger have. */
@@ -96,27 +87,9 @@ public final class WorkloadModule implements OperatorModule {
     return writer;
   }
 
-  /**
-   * Evicts a Workload that has quota and isn't being evicted yet. It may be asked for again and
-   * again: while the write of one is under way there is no second.
-   */
-  void evict(CachedWorkload workload, String reason, String message) {
-    String uid = workload.id().uid();
-    if (!workload.quotaReserved() || workload.evicted() || !evicting.add(uid)) {
-      return;
-    }
-    try {
-      Instant now = clock.instant();
-      StatusPatch patch = StatusPatch.of(workload, now);
-      Evictions.evict(patch, workload, now, reason, "", message);
-      var unused =
-          writer
-              .patchStatus(workload.id(), workload.version(), patch.build(), Urgency.DECISION)
-              .whenComplete((written, failure) -> evicting.remove(uid));
-    } catch (RuntimeException e) {
-      evicting.remove(uid);
-      throw e;
-    }
+  /** Writes the evictions that are asked for again and again. */
+  EvictionWriter evictions() {
+    return evictions;
   }
 
   /** Completes when the cache has everything that was committed before this call. */
