@@ -39,7 +39,7 @@ public final class WorkloadLifecycle implements WorkloadListener, QueueStateList
 
   private static final Logger LOG = LoggerFactory.getLogger(WorkloadLifecycle.class);
   private static final Logger DECISIONS = LoggerFactory.getLogger(DecisionLog.NAME);
-  private static final Duration AFTER_REFUSAL = Duration.ofSeconds(10);
+  private static final Duration AFTER_FAILURE = Duration.ofSeconds(10);
 
   private final WorkloadLister store;
   private final WorkloadWriter writer;
@@ -216,18 +216,30 @@ public final class WorkloadLifecycle implements WorkloadListener, QueueStateList
   }
 
   private void act(CachedWorkload workload, LifecycleAction.Action action) {
+    CompletableFuture<Outcome> write;
+    try {
+      write = write(workload, action);
+    } catch (RuntimeException e) {
+      failed(workload, action, e);
+      return;
+    }
     var unused =
-        write(workload, action)
-            .whenCompleteAsync(
-                (outcome, bug) -> {
-                  writing.remove(workload.id().uid());
-                  if (bug == null) {
-                    completed(workload, action, outcome);
-                  } else {
-                    LOG.error("workload={} not {}", workload.id(), action.change(), bug);
-                  }
-                },
-                executor);
+        write.whenCompleteAsync(
+            (outcome, bug) -> {
+              if (bug == null) {
+                writing.remove(workload.id().uid());
+                completed(workload, action, outcome);
+              } else {
+                failed(workload, action, bug);
+              }
+            },
+            executor);
+  }
+
+  private void failed(CachedWorkload workload, LifecycleAction.Action action, Throwable bug) {
+    writing.remove(workload.id().uid());
+    LOG.error("workload={} not {}", workload.id(), action.change(), bug);
+    delays.after(AFTER_FAILURE, () -> reconcile(workload.id()));
   }
 
   private CompletableFuture<Outcome> write(CachedWorkload workload, LifecycleAction.Action action) {
@@ -262,7 +274,7 @@ public final class WorkloadLifecycle implements WorkloadListener, QueueStateList
       case Outcome.Refused refused -> {
         LOG.warn(
             "workload={} not {}, reason=\"{}\"", workload.id(), action.change(), refused.message());
-        delays.after(AFTER_REFUSAL, () -> reconcile(workload.id()));
+        delays.after(AFTER_FAILURE, () -> reconcile(workload.id()));
       }
     }
   }

@@ -170,6 +170,23 @@ class WorkloadLifecycleTest {
     assertThat(written).hasSize(2);
   }
 
+  /** Nothing else may happen to it: its end at a time limit would never come. */
+  @Test
+  void triesAgainAfterAWhileWhatFailed() {
+    lifecycle.leadershipStarted();
+    var outcome = pending();
+    seen(workload().admitted().inactive());
+    outcome.completeExceptionally(new IllegalStateException("failed"));
+    assertThat(written).hasSize(1);
+
+    ring(Duration.ofSeconds(10));
+    assertThat(written).as("the writer throws without an outcome").hasSize(2);
+
+    pending();
+    ring(Duration.ofSeconds(10));
+    assertThat(written).hasSize(3);
+  }
+
   /** Slices of an elastic job that no integration knows are finished here. */
   @Test
   void finishesTheSliceThatAnAdmittedOneHasReplaced() {
