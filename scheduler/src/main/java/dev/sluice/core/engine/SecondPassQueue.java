@@ -196,7 +196,10 @@ final class SecondPassQueue {
   }
 
   private void reserve(WorkloadEntry entry, ReservingWorkload workload) {
+    boolean evicting = entry.evictionDecided != WorkloadEntry.NO_VERSION;
     quotaAccounting.set(
-        entry, Reservation.of(workload, false, specRegistry.pairs, specRegistry.topologies), false);
+        entry,
+        Reservation.of(workload, evicting, specRegistry.pairs, specRegistry.topologies),
+        false);
   }
 }

@@ -4,9 +4,13 @@ import static dev.sluice.core.engine.SchedulerFixture.quota;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.sluice.core.model.ClusterNode;
+import dev.sluice.core.model.ClusterQueueSpec.PreemptionPolicies;
+import dev.sluice.core.model.ClusterQueueSpec.PreemptionPolicies.ReclaimWithinCohort;
+import dev.sluice.core.model.ClusterQueueSpec.PreemptionPolicies.WithinClusterQueue;
 import dev.sluice.core.model.Decision;
 import dev.sluice.core.model.Flavor;
 import dev.sluice.core.model.NodeConstraints;
+import dev.sluice.core.model.PendingReason;
 import dev.sluice.core.model.PendingWorkload.SecondPass;
 import dev.sluice.core.model.PlacementDecision;
 import dev.sluice.core.model.PodSetAssignment;
@@ -25,6 +29,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.Set;
 import java.util.TreeMap;
 import org.junit.jupiter.api.Test;
@@ -272,6 +277,29 @@ class SecondPassTest {
     scheduler.finish("a");
     scheduler.submit("c", "q", shape(3, 4), 0);
     assertThat(scheduler.admitted()).as("all of the rack is free").containsExactly("c");
+  }
+
+  @Test
+  void oneThatIsToBeEvictedStaysSoWhenItsPlacesWereNotWritten() {
+    racks();
+    PreemptionPolicies lowerPriority =
+        new PreemptionPolicies(
+            WithinClusterQueue.LOWER_PRIORITY,
+            ReclaimWithinCohort.NEVER,
+            false,
+            OptionalInt.empty());
+    scheduler.queue("q", "", lowerPriority, quota("f", 6));
+    List<PodSetAssignment> before = admitted("a", 3, 2);
+    reserving("a", before, shape(3, 2).podSets(), "r1-n1");
+    assertThat(decisions()).hasSize(1);
+    scheduler.submit("b", "q", shape(1, 4), 9);
+    assertThat(scheduler.admitted()).isEmpty();
+    assertThat(scheduler.preempted()).containsExactly("a for b: InClusterQueue");
+
+    scheduler.tell(new SchedulerEvent.PlacementRefused(scheduler.admission("a").id()));
+    assertThat(scheduler.admitted()).isEmpty();
+    assertThat(scheduler.preempted()).isEmpty();
+    assertThat(scheduler.waitsFor("b")).contains(PendingReason.WAITING_FOR_PREEMPTED_WORKLOADS);
   }
 
   @Test
