@@ -4,18 +4,27 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.MissingNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.sluice.core.model.WorkloadId;
+import dev.sluice.jobs.controller.IntegrationRegistry;
 import dev.sluice.jobs.controller.JobClient;
+import dev.sluice.jobs.controller.JobControllerContext;
 import dev.sluice.jobs.controller.JobEvents;
 import dev.sluice.jobs.controller.JobReconciler;
+import dev.sluice.jobs.controller.OwnerChainResolver;
 import dev.sluice.jobs.kind.JobPatch;
 import dev.sluice.jobs.kind.JobRef;
+import dev.sluice.jobs.policy.JobOptions;
 import dev.sluice.kube.client.ApiOutcome;
+import dev.sluice.kube.controller.GroupKindConcurrency;
+import dev.sluice.kube.controller.WorkQueueSettings;
 import dev.sluice.kube.json.JsonMergePatch;
+import dev.sluice.kube.reflect.ReadErrorLog;
+import dev.sluice.kube.reflect.Reflectors;
 import dev.sluice.workload.record.CachedWorkload;
 import dev.sluice.workload.record.WorkloadListener;
 import dev.sluice.workload.record.WorkloadLister;
 import dev.sluice.workload.record.WorkloadReader;
 import dev.sluice.workload.writing.WorkloadWriter;
+import io.fabric8.kubernetes.client.KubernetesClient;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayDeque;
@@ -26,6 +35,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -101,6 +111,28 @@ public final class ScriptedApi
         () -> now,
         workload -> invalid,
         () -> leisure);
+  }
+
+  /** What controllers of jobs work with here: nothing is watched, and tasks run at once. */
+  public JobControllerContext context(KubernetesClient client, IntegrationRegistry registry) {
+    JobOptions options = JobOptions.defaults("kueue-system");
+    return new JobControllerContext(
+        new Reflectors(client, () -> Instant.EPOCH, new Random(1), new ReadErrorLog()),
+        options,
+        registry,
+        new OwnerChainResolver(options, this, registry),
+        (job, workload) -> false,
+        (job, workload) -> false,
+        dependencies(),
+        new WorkQueueSettings(
+            Runnable::run,
+            (delay, task) -> {},
+            () -> 0,
+            1,
+            Duration.ofMillis(1),
+            Duration.ofMillis(1),
+            GroupKindConcurrency.NONE),
+        () -> true);
   }
 
   /** Stores a job. */

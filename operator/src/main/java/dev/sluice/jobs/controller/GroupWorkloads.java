@@ -7,6 +7,7 @@ import dev.sluice.api.KueueConstants;
 import dev.sluice.jobs.kind.JobRef;
 import dev.sluice.jobs.policy.JobAction.PatchWorkload;
 import dev.sluice.workload.record.CachedWorkload;
+import java.util.Optional;
 
 /**
  * Workloads of groups of pods that another object makes, such as a StatefulSet. The object owns
@@ -41,6 +42,17 @@ public final class GroupWorkloads {
   public static boolean isOwned(CachedWorkload workload, JobRef owner) {
     return workload.coOwners().stream().anyMatch(it -> it.uid().equals(owner.uid()))
         || workload.owner().filter(it -> it.uid().equals(owner.uid())).isPresent();
+  }
+
+  /**
+   * Whether pods of the object may join the group of the Workload: not that of one that somebody
+   * else made, or that couldn't be made yet.
+   *
+   * @param awaited whether somebody else is to make it, so that pods may come before it
+   */
+  public static boolean isJoinable(
+      Optional<CachedWorkload> workload, JobRef owner, boolean awaited) {
+    return workload.map(it -> isMarked(it) && isOwned(it, owner)).orElse(awaited);
   }
 
   /** Adds the object to the owners of the Workload, and names it in the annotations. */

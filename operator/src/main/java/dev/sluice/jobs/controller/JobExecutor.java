@@ -41,9 +41,11 @@ import dev.sluice.workload.writing.WorkloadWriter.Outcome;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicReference;
@@ -133,6 +135,35 @@ public final class JobExecutor {
     }
     conflicts.reset(job.ref().uid());
     return Optional.empty();
+  }
+
+  /**
+   * Carries out actions of which each is about another Workload: one that doesn't succeed ends none
+   * of the others. But no further Workload is created then: what refused one, such as the
+   * namespace's limit of objects, refuses the next ones of the same job.
+   *
+   * @return the shortest delay after which to reconcile the job again; empty if none is needed
+   */
+  public Optional<Duration> executeEach(CachedJob job, List<JobAction> actions)
+      throws InterruptedException {
+    Optional<Duration> shortest = Optional.empty();
+    boolean creates = true;
+    Set<Warn> told = new HashSet<>();
+    for (JobAction action : actions) {
+      boolean creation = action instanceof CreateWorkload;
+      if ((creation && !creates) || (action instanceof Warn warn && !told.add(warn))) {
+        continue;
+      }
+      Optional<Duration> again = execute(job, action);
+      creates = creates && !(creation && again.isPresent());
+      if (again.isPresent() && shortest.filter(it -> it.compareTo(again.get()) <= 0).isEmpty()) {
+        shortest = again;
+      }
+    }
+    if (shortest.isEmpty()) {
+      conflicts.reset(job.ref().uid());
+    }
+    return shortest;
   }
 
   /**

@@ -15,11 +15,6 @@ import dev.sluice.jobs.kind.JobReference;
 import dev.sluice.jobs.kinds.BuiltInIntegrations;
 import dev.sluice.jobs.kinds.pod.PodIndex;
 import dev.sluice.jobs.policy.CachedJob;
-import dev.sluice.jobs.policy.JobOptions;
-import dev.sluice.kube.controller.GroupKindConcurrency;
-import dev.sluice.kube.controller.WorkQueueSettings;
-import dev.sluice.kube.reflect.ReadErrorLog;
-import dev.sluice.kube.reflect.Reflectors;
 import dev.sluice.workload.feed.TranslationOptions;
 import dev.sluice.workload.feed.WorkloadTranslator;
 import dev.sluice.workload.record.ResourceContext;
@@ -30,12 +25,9 @@ import io.fabric8.kubernetes.client.KubernetesClientBuilder;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
-import java.time.Duration;
-import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
-import java.util.Random;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -63,32 +55,11 @@ class WorkloadPreviewTest {
               "leaderworkerset.x-k8s.io/leaderworkerset",
               "trainer.kubeflow.org/trainjob"),
           gate -> true);
-  private final WorkloadPreview preview = new WorkloadPreview(context());
+  private final WorkloadPreview preview = new WorkloadPreview(api.context(client, registry));
 
   @AfterEach
   void close() {
     client.close();
-  }
-
-  private JobControllerContext context() {
-    JobOptions options = JobOptions.defaults("kueue-system");
-    return new JobControllerContext(
-        new Reflectors(client, () -> Instant.EPOCH, new Random(1), new ReadErrorLog()),
-        options,
-        registry,
-        new OwnerChainResolver(options, api, registry),
-        (job, workload) -> false,
-        (job, workload) -> false,
-        api.dependencies(),
-        new WorkQueueSettings(
-            Runnable::run,
-            (delay, task) -> {},
-            () -> 0,
-            1,
-            Duration.ofMillis(1),
-            Duration.ofMillis(1),
-            GroupKindConcurrency.NONE),
-        () -> true);
   }
 
   private Preview preview(String yaml) throws IOException {

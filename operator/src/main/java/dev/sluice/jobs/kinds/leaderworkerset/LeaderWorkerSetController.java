@@ -110,7 +110,7 @@ public final class LeaderWorkerSetController extends GatedSetController<CachedLe
    * Reconciles a LeaderWorkerSet and its pods: decides from the caches, and carries the decision
    * out. It may be called by several threads, but for one LeaderWorkerSet by one thread at a time.
    */
-  private static final class LeaderWorkerSetReconciler {
+  static final class LeaderWorkerSetReconciler {
 
     private static final Duration UNTIL_SEEN = Duration.ofSeconds(1);
 
@@ -151,16 +151,18 @@ public final class LeaderWorkerSetController extends GatedSetController<CachedLe
         return Optional.of(UNTIL_SEEN);
       }
       List<JobAction> actions = decide(set, own);
-      if (!actions.isEmpty()) {
-        Optional<Duration> again = workloads(set, actions);
-        // What the pods are told depends on the Workloads as they were left by the write.
-        if (again.isPresent() || actions.stream().anyMatch(it -> !(it instanceof JobAction.Warn))) {
-          return again.or(() -> Optional.of(UNTIL_SEEN));
-        }
+      if (!actions.isEmpty() && actions.getFirst() instanceof DeleteWorkload && isOutdated(set)) {
+        return Optional.of(UNTIL_SEEN);
+      }
+      Optional<Duration> again = workloads(set, actions);
+      // What the pods are told depends on the Workloads as they were left by the writes. Those
+      // that were refused left them as they are, and the pods of the other groups go on.
+      if (executor.unseen(set.job())) {
+        return Optional.of(UNTIL_SEEN);
       }
       return ownerChainResolver.status(set.job()) instanceof ManagementStatus.Own
-          ? pods(set, pods)
-          : Optional.empty();
+          ? earliest(again, pods(set, pods))
+          : again;
     }
 
     /** Forgets a set that is deleted. */
@@ -187,11 +189,12 @@ public final class LeaderWorkerSetController extends GatedSetController<CachedLe
 
     private Optional<Duration> workloads(CachedLeaderWorkerSet set, List<JobAction> actions)
         throws InterruptedException {
+      if (actions.isEmpty()) {
+        return Optional.empty();
+      }
       writers.acquire();
       try {
-        return actions.getFirst() instanceof JobAction.DeleteWorkload && isOutdated(set)
-            ? Optional.of(UNTIL_SEEN)
-            : executor.execute(set.job(), actions);
+        return executor.executeEach(set.job(), actions);
       } finally {
         writers.release();
       }
@@ -232,10 +235,14 @@ public final class LeaderWorkerSetController extends GatedSetController<CachedLe
         CachedLeaderWorkerSet set, CachedPod pod, GroupPlace place, String updateRevision)
         throws InterruptedException {
       String name = policy.nameOf(set, place.group());
+      Optional<CachedWorkload> workload = find(set, name);
+      if (!GroupWorkloads.isJoinable(workload, set.job().ref(), set.isSent())) {
+        return Optional.empty();
+      }
       if (GroupMembership.isInAnotherGroup(name, pod)) {
         return podWriter.delete(set.job().ref(), pod.job());
       }
-      boolean waits = find(set, name).filter(it -> letsGo.test(set.job(), it)).isPresent();
+      boolean waits = workload.filter(it -> letsGo.test(set.job(), it)).isPresent();
       Optional<JobPatch> patch =
           place.needed(set, pod, name, waits ? updateRevision : "", identifierAnnotations);
       return patch.isEmpty()

@@ -112,6 +112,13 @@ public class GatedSetController<S extends GatedSet> implements JobKindController
     dependencies.workloads().listen(checkEvents);
   }
 
+  /** The shorter of two delays. */
+  protected static Optional<Duration> earliest(Optional<Duration> one, Optional<Duration> other) {
+    return one.isPresent() && (other.isEmpty() || one.get().compareTo(other.get()) <= 0)
+        ? one
+        : other;
+  }
+
   private boolean isReplaced(CachedPod pod) {
     return handler
         .setOf(pod)

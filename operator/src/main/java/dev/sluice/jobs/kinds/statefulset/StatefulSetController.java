@@ -2,6 +2,7 @@ package dev.sluice.jobs.kinds.statefulset;
 
 import dev.sluice.api.KueueConstants;
 import dev.sluice.api.config.FeatureGate;
+import dev.sluice.jobs.controller.GroupWorkloads;
 import dev.sluice.jobs.controller.JobControllerContext;
 import dev.sluice.jobs.controller.JobExecutor;
 import dev.sluice.jobs.controller.JobReconciler;
@@ -97,7 +98,7 @@ public final class StatefulSetController extends GatedSetController<CachedStatef
    * Reconciles a StatefulSet and its pods: decides from the caches, and carries the decision out.
    * It may be called by several threads, but for one StatefulSet by one thread at a time.
    */
-  private static final class StatefulSetReconciler {
+  static final class StatefulSetReconciler {
 
     private static final Duration UNTIL_SEEN = Duration.ofSeconds(1);
 
@@ -155,18 +156,13 @@ public final class StatefulSetController extends GatedSetController<CachedStatef
       }
       List<CachedPod> ofSet = pods.stream().filter(pod -> StatefulSetPods.isOf(set, pod)).toList();
       List<JobAction> actions = decide(set, ofSet, own);
-      if (!actions.isEmpty()) {
-        Optional<Duration> again = workload(set, ofSet, own, actions);
-        // What the pods are told depends on the Workloads as they were left by the write.
-        if (again.isPresent() || actions.stream().anyMatch(StatefulSetReconciler::isWrite)) {
-          return again.or(() -> Optional.of(UNTIL_SEEN));
-        }
-      }
-      return pods(set, ofSet, own.get());
-    }
-
-    private static boolean isWrite(JobAction action) {
-      return !(action instanceof JobAction.Warn) && !(action instanceof JobAction.Requeue);
+      Optional<Duration> again =
+          actions.isEmpty() ? Optional.empty() : workload(set, ofSet, own, actions);
+      // What the pods are told depends on the Workloads as they were left by the writes. One that
+      // was refused left them as they are, and the pods of the other Workloads go on.
+      return executor.unseen(set.job())
+          ? Optional.of(UNTIL_SEEN)
+          : earliest(again, pods(set, ofSet, own.get()));
     }
 
     /** Forgets a set that is deleted. */
@@ -284,7 +280,8 @@ public final class StatefulSetController extends GatedSetController<CachedStatef
         throws InterruptedException {
       int index = StatefulSetPods.index(pod);
       Optional<CachedWorkload> workload = ranges.find(set.place(index)).map(ReplicaRange::workload);
-      if (!set.wants(index) || (workload.isEmpty() && !ranges.list().isEmpty())) {
+      boolean awaited = set.isSent() && ranges.list().isEmpty();
+      if (!set.wants(index) || !GroupWorkloads.isJoinable(workload, set.job().ref(), awaited)) {
         return Optional.empty();
       }
       String name = workload.map(it -> it.id().name()).orElseGet(() -> workloadOf(set));
@@ -304,12 +301,6 @@ public final class StatefulSetController extends GatedSetController<CachedStatef
       return patch.isEmpty()
           ? Optional.empty()
           : podWriter.patch(set.job().ref(), pod.job(), patch.get());
-    }
-
-    private static Optional<Duration> earliest(Optional<Duration> one, Optional<Duration> other) {
-      return one.isPresent() && (other.isEmpty() || one.get().compareTo(other.get()) <= 0)
-          ? one
-          : other;
     }
   }
 

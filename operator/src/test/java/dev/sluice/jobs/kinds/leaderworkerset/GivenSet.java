@@ -6,6 +6,11 @@ import dev.sluice.jobs.kinds.leaderworkerset.LeaderWorkerSets.CachedLeaderWorker
 import dev.sluice.jobs.kinds.pod.CachedPod;
 import dev.sluice.jobs.kinds.pod.CachedPodParser;
 import dev.sluice.jobs.kinds.pod.SinglePod;
+import dev.sluice.workload.record.CachedWorkload;
+import dev.sluice.workload.record.WorkloadParser;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
 
 /** LeaderWorkerSets and their pods, written down. */
 final class GivenSet {
@@ -45,6 +50,22 @@ final class GivenSet {
 
   static CachedLeaderWorkerSet set(String changes) {
     return new LeaderWorkerSets().view(object(changes));
+  }
+
+  /** A Workload as it was created, with changes. */
+  static CachedWorkload workload(ObjectNode created, String changes) {
+    ObjectNode object = GivenObject.with(created, changes);
+    ObjectNode metadata = object.withObjectProperty("metadata");
+    metadata
+        .put("uid", "uid-" + metadata.path("name").asText())
+        .put("resourceVersion", "30")
+        .put("generation", 1)
+        .put("creationTimestamp", "2026-03-01T10:00:00Z");
+    try {
+      return new WorkloadParser().parse(object.toString().getBytes(StandardCharsets.UTF_8));
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
   }
 
   static CachedPod pod(int group, int index, String changes) {

@@ -1,6 +1,7 @@
 package dev.sluice.jobs.kinds.leaderworkerset;
 
 import static dev.sluice.jobs.kinds.leaderworkerset.GivenSet.set;
+import static dev.sluice.jobs.kinds.leaderworkerset.GivenSet.workload;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.node.ObjectNode;
@@ -14,10 +15,6 @@ import dev.sluice.jobs.policy.JobOptions;
 import dev.sluice.jobs.policy.ManagementStatus;
 import dev.sluice.jobs.policy.ReconcileContext;
 import dev.sluice.workload.record.CachedWorkload;
-import dev.sluice.workload.record.WorkloadParser;
-import java.io.IOException;
-import java.io.UncheckedIOException;
-import java.nio.charset.StandardCharsets;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -67,22 +64,6 @@ class LeaderWorkerSetPolicyTest {
         .map(JobAction.CreateWorkload.class::cast)
         .map(JobAction.CreateWorkload::workload)
         .toList();
-  }
-
-  /** A Workload as it was created, with changes. */
-  private static CachedWorkload workload(ObjectNode created, String changes) {
-    ObjectNode object = GivenObject.with(created, changes);
-    ObjectNode metadata = object.withObjectProperty("metadata");
-    metadata
-        .put("uid", "uid-" + metadata.path("name").asText())
-        .put("resourceVersion", "30")
-        .put("generation", 1)
-        .put("creationTimestamp", "2026-03-01T10:00:00Z");
-    try {
-      return new WorkloadParser().parse(object.toString().getBytes(StandardCharsets.UTF_8));
-    } catch (IOException e) {
-      throw new UncheckedIOException(e);
-    }
   }
 
   private List<CachedWorkload> all(CachedLeaderWorkerSet set, String changes) {
