@@ -3,10 +3,18 @@ package dev.sluice.kube.json;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import java.util.Comparator;
 import java.util.Map;
 
 /** JSON merge patches (RFC 7396): made of two states, and recognized as applied. */
 public final class JsonMergePatch {
+
+  /** Numbers are as large as they are, in whatever type Java has them: 3 that was read is 3L. */
+  private static final Comparator<JsonNode> BY_VALUE =
+      (one, other) ->
+          one.isNumber() && other.isNumber()
+              ? one.decimalValue().compareTo(other.decimalValue())
+              : one.equals(other) ? 0 : 1;
 
   private JsonMergePatch() {}
 
@@ -56,7 +64,7 @@ public final class JsonMergePatch {
   /** Whether applying {@code patch} to {@code current} would change nothing. */
   public static boolean isContained(JsonNode patch, JsonNode current) {
     if (!patch.isObject()) {
-      return patch.equals(current);
+      return patch.equals(BY_VALUE, current);
     }
     if (!current.isObject() && !(current.isMissingNode() && isOnlyRemovals(patch))) {
       return false;

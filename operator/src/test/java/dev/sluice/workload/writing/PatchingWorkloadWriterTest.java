@@ -11,11 +11,15 @@ import dev.sluice.kube.client.Backoff;
 import dev.sluice.workload.ScriptedServer;
 import dev.sluice.workload.ScriptedServer.Asked;
 import dev.sluice.workload.Templates;
+import dev.sluice.workload.record.CachedWorkload;
 import dev.sluice.workload.record.WorkloadParser;
+import dev.sluice.workload.status.StatusPatch;
 import dev.sluice.workload.writing.WorkloadWriter.Outcome;
 import dev.sluice.workload.writing.WorkloadWriter.Urgency;
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.time.Instant;
 import java.time.InstantSource;
 import java.util.List;
 import java.util.Random;
@@ -184,6 +188,28 @@ class PatchingWorkloadWriterTest {
   void soIsALookUp() {
     server.thenBreak().thenBreak().then(500, "{}").then(200, workload("a", 9));
     assertThat(reclaim().join()).isEqualTo(new Outcome.Conflict());
+  }
+
+  /** Its generation is an int as it is read, and a long as it is written. */
+  @Test
+  void conditionsWhoseAnswerGotLostAreRecognizedToo() throws IOException {
+    CachedWorkload known =
+        new WorkloadParser().parse(workload("a", 7).getBytes(StandardCharsets.UTF_8));
+    ObjectNode status =
+        StatusPatch.of(known, Instant.parse("2026-03-01T10:00:00Z"))
+            .condition("Finished", true, "Succeeded", "done")
+            .build();
+    assertThat(status.at("/conditions/0/observedGeneration").asInt()).isEqualTo(1);
+    server.thenBreak().then(200, workload("a", "uid-a", 8, status.toString()));
+
+    assertThat(writer.patchStatus(ID, 7, status, Urgency.DECISION).join())
+        .isEqualTo(new Outcome.Written(8));
+
+    String other =
+        status.toString().replace("\"observedGeneration\":1", "\"observedGeneration\":2");
+    server.thenBreak().then(200, workload("a", "uid-a", 8, other));
+    assertThat(writer.patchStatus(ID, 7, status, Urgency.DECISION).join())
+        .isEqualTo(new Outcome.Conflict());
   }
 
   @Test
