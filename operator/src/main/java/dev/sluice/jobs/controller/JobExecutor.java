@@ -11,6 +11,7 @@ import dev.sluice.jobs.policy.JobAction;
 import dev.sluice.jobs.policy.JobAction.AddOwners;
 import dev.sluice.jobs.policy.JobAction.Annotate;
 import dev.sluice.jobs.policy.JobAction.AssignQueue;
+import dev.sluice.jobs.policy.JobAction.Attempt;
 import dev.sluice.jobs.policy.JobAction.CreateSlice;
 import dev.sluice.jobs.policy.JobAction.CreateWorkload;
 import dev.sluice.jobs.policy.JobAction.DeleteJob;
@@ -41,6 +42,7 @@ import dev.sluice.workload.writing.WorkloadWriter.Outcome;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
+import java.util.Comparator;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
@@ -50,6 +52,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.DoubleSupplier;
+import java.util.stream.Stream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -121,20 +124,36 @@ public final class JobExecutor {
   }
 
   /**
-   * Carries out the actions in order, and ends with the first that doesn't succeed.
+   * Carries out the actions in order, and ends with the first that doesn't succeed, except an
+   * {@link Attempt}.
    *
    * @return the delay after which to reconcile the job again; empty if none is needed
    */
   public Optional<Duration> execute(CachedJob job, List<JobAction> actions)
       throws InterruptedException {
+    Optional<Duration> again = inOrder(job, actions);
+    if (again.isEmpty()) {
+      conflicts.reset(job.ref().uid());
+    }
+    return again;
+  }
+
+  private Optional<Duration> inOrder(CachedJob job, List<JobAction> actions)
+      throws InterruptedException {
+    Optional<Duration> again = Optional.empty();
     for (JobAction action : actions) {
-      Optional<Duration> again = execute(job, action);
-      if (again.isPresent()) {
+      Optional<Duration> after = execute(job, action);
+      again = earliest(again, after);
+      boolean ends = action instanceof Attempt ? unseen(job) : after.isPresent();
+      if (ends) {
         return again;
       }
     }
-    conflicts.reset(job.ref().uid());
-    return Optional.empty();
+    return again;
+  }
+
+  private static Optional<Duration> earliest(Optional<Duration> one, Optional<Duration> other) {
+    return Stream.concat(one.stream(), other.stream()).min(Comparator.naturalOrder());
   }
 
   /**
@@ -156,9 +175,7 @@ public final class JobExecutor {
       }
       Optional<Duration> again = execute(job, action);
       creates = creates && !(creation && again.isPresent());
-      if (again.isPresent() && shortest.filter(it -> it.compareTo(again.get()) <= 0).isEmpty()) {
-        shortest = again;
-      }
+      shortest = earliest(shortest, again);
     }
     if (shortest.isEmpty()) {
       conflicts.reset(job.ref().uid());
@@ -188,6 +205,7 @@ public final class JobExecutor {
       case PatchStatus patch ->
           status(job, patch.workload(), patch.status(), patch.change(), "", "");
       case PatchStatusSoon soon -> soon(job, soon);
+      case Attempt attempt -> inOrder(job, attempt.steps());
       case CreateSlice create -> slices.create(job, create);
       case ResizeSlice resize -> slices.resize(job, resize);
       case OpenGates open -> slices.open(job, open);

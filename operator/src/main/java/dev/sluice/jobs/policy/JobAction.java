@@ -13,7 +13,10 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.function.Function;
 
-/** One thing to do for a job. Actions are done in order; the rest is dropped when one fails. */
+/**
+ * One thing to do for a job. Actions are done in order; the rest is dropped when one fails, unless
+ * it was an {@link Attempt}.
+ */
 public sealed interface JobAction {
 
   /** Create its Workload. */
@@ -73,6 +76,14 @@ public sealed interface JobAction {
    */
   record ResizeSlice(CachedWorkload slice, Map<String, Integer> counts, boolean waitsForPods)
       implements JobAction {}
+
+  /**
+   * Try what nothing else has to wait for. If it fails, what follows is done nevertheless; if
+   * something is written, that is decided again when the write is seen.
+   *
+   * @param steps are done in order; the first that fails ends them
+   */
+  record Attempt(List<JobAction> steps) implements JobAction {}
 
   /**
    * Write annotations of the job.

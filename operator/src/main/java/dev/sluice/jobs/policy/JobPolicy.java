@@ -27,6 +27,7 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.stream.Stream;
 
 /**
  * Decides what to do about a job, from the states of the job and of its Workloads: a pure function,
@@ -297,7 +298,12 @@ public final class JobPolicy {
       return decision.actions();
     }
     List<JobAction> actions = ofWorkload(decision.context());
-    return actions.isEmpty() ? slices.pods(decision.context()) : actions;
+    List<JobAction> rest = actions.isEmpty() ? slices.pods(decision.context()) : actions;
+    if (decision.growth().isEmpty() || rest.isEmpty()) {
+      return rest.isEmpty() ? decision.growth() : rest;
+    }
+    return Stream.concat(Stream.of(new JobAction.Attempt(decision.growth())), rest.stream())
+        .toList();
   }
 
   private List<JobAction> ofWorkload(ReconcileContext reconcileContext) {

@@ -54,9 +54,16 @@ public final class SlicePolicy {
    *
    * @param actions what has to be done before anything else; if there is anything, the rest is
    *     decided when it is observed
+   * @param growth what is done for pods that the job has beyond its slice; the others don't wait
+   *     for that
    * @param context what the rest of the job framework decides from
    */
-  record Decision(List<JobAction> actions, ReconcileContext context) {}
+  record Decision(List<JobAction> actions, List<JobAction> growth, ReconcileContext context) {
+
+    Decision(List<JobAction> actions, ReconcileContext context) {
+      this(actions, List.of(), context);
+    }
+  }
 
   /** Whether a job has slices. */
   boolean isElastic(CachedJob job) {
@@ -216,9 +223,13 @@ public final class SlicePolicy {
             && current.quotaReserved()
             && !current.evicted()
             && hasSamePodSets(context.job(), current);
-    return resizes
-        ? new Decision(annotated(context.job(), resize(context, current, replacement)), narrowed)
-        : new Decision(List.of(), narrowed);
+    if (!resizes) {
+      return new Decision(List.of(), narrowed);
+    }
+    List<JobAction> changes = annotated(context.job(), resize(context, current, replacement));
+    return isWithin(counts(context.job()), granted(current))
+        ? new Decision(changes, narrowed)
+        : new Decision(List.of(), changes, narrowed);
   }
 
   private static final Comparator<CachedWorkload> BY_AGE =

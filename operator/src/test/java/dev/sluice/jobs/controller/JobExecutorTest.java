@@ -11,6 +11,7 @@ import dev.sluice.jobs.kind.JobPatch;
 import dev.sluice.jobs.kinds.batch.BatchJob;
 import dev.sluice.jobs.policy.CachedJob;
 import dev.sluice.jobs.policy.JobAction;
+import dev.sluice.jobs.policy.JobAction.Attempt;
 import dev.sluice.jobs.policy.JobAction.CreateWorkload;
 import dev.sluice.jobs.policy.JobAction.DeleteJob;
 import dev.sluice.jobs.policy.JobAction.DeleteWorkload;
@@ -66,6 +67,31 @@ class JobExecutorTest {
     assertThat(executor.execute(job().view(), List.of(create(), new Warn("Reason", "note"))))
         .contains(SOON);
     assertThat(api.events).isEmpty();
+  }
+
+  @Test
+  void whatFollowsAnAttemptIsDoneUnlessItsWriteIsNotSeen() throws InterruptedException {
+    api.store(job());
+    Start start = new Start(workload, List.of(patch(false, "suspend")), "go");
+    List<JobAction> actions =
+        List.of(new Attempt(List.of(create(), new Warn("Grown", "note"))), start);
+    api.workloadAnswers.add(new WorkloadWriter.Outcome.Refused(403, "exceeded quota"));
+    assertThat(executor.execute(job().view(), actions)).contains(LATER);
+    assertThat(api.events).containsExactly("Warning ErrWorkloadCompose", "Normal Started");
+
+    api.events.clear();
+    executor.forget(job().view().ref());
+    assertThat(executor.execute(job().view(), actions)).isEmpty();
+    assertThat(api.events).containsExactly("Normal CreatedWorkload", "Warning Grown");
+
+    api.events.clear();
+    executor.forget(job().view().ref());
+    api.cached.add(workload);
+    api.workloadAnswers.add(new WorkloadWriter.Outcome.Written(workload.version()));
+    api.store(job());
+    assertThat(executor.execute(job().view(), actions)).isEmpty();
+    assertThat(api.events)
+        .containsExactly("Normal CreatedWorkload", "Warning Grown", "Normal Started");
   }
 
   @Test

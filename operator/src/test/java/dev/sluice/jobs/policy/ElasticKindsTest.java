@@ -17,6 +17,7 @@ import dev.sluice.jobs.kinds.ray.RayCluster;
 import dev.sluice.jobs.kinds.ray.RayJob;
 import dev.sluice.jobs.kinds.ray.RayService;
 import dev.sluice.jobs.policy.JobAction.Annotate;
+import dev.sluice.jobs.policy.JobAction.Attempt;
 import dev.sluice.jobs.policy.JobAction.CreateSlice;
 import dev.sluice.jobs.policy.JobAction.CreateWorkload;
 import dev.sluice.jobs.policy.JobAction.OpenGates;
@@ -175,6 +176,12 @@ class ElasticKindsTest {
     return kind.cast(actions.getLast());
   }
 
+  /** What is tried for the pods beyond the slice, before the gates of the others are opened. */
+  private static List<JobAction> attempt(List<JobAction> actions) {
+    assertThat(actions).hasExactlyElementsOfTypes(Attempt.class, OpenGates.class);
+    return ((Attempt) actions.getFirst()).steps();
+  }
+
   @ParameterizedTest
   @MethodSource("kinds")
   void theSizeOfARunningJobIsFollowedByItsSlices(Elastic given) throws IOException {
@@ -184,7 +191,7 @@ class ElasticKindsTest {
     assertThat(last(OpenGates.class, decide(given, given.running(2), first)).slice())
         .isEqualTo(first);
 
-    List<JobAction> grown = decide(given, given.running(3), first);
+    List<JobAction> grown = attempt(decide(given, given.running(3), first));
     CreateSlice create = last(CreateSlice.class, grown);
     assertThat(create.replaced()).isEqualTo(first);
     assertThat(create.name()).isNotEqualTo(first.id().name());
@@ -288,7 +295,7 @@ class ElasticKindsTest {
         .isEqualTo("[{\"name\":\"workers\",\"count\":4}]");
 
     last(OpenGates.class, decide(sent, following(sent, 4), first));
-    CreateSlice create = last(CreateSlice.class, decide(sent, following(sent, 6), first));
+    CreateSlice create = last(CreateSlice.class, attempt(decide(sent, following(sent, 6), first)));
     assertThat(create.counts()).containsEntry("head", 1).containsEntry("workers", 6);
     ResizeSlice resize = last(ResizeSlice.class, decide(sent, following(sent, 0), first));
     assertThat(resize.counts()).containsEntry("head", 1).containsEntry("workers", 0);
@@ -331,7 +338,8 @@ class ElasticKindsTest {
   @Test
   void theNameOfASliceTellsBothGenerations() throws IOException {
     Elastic given = kinds().toList().get(1);
-    CreateSlice create = last(CreateSlice.class, decide(given, given.running(3), admitted(given)));
+    CreateSlice create =
+        last(CreateSlice.class, attempt(decide(given, given.running(3), admitted(given))));
     assertThat(create.name())
         .isEqualTo(
             WorkloadNames.of(

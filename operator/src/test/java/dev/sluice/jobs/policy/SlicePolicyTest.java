@@ -8,12 +8,14 @@ import dev.sluice.jobs.GivenCluster;
 import dev.sluice.jobs.GivenJob;
 import dev.sluice.jobs.GivenWorkload;
 import dev.sluice.jobs.kinds.batch.BatchJob;
+import dev.sluice.jobs.policy.JobAction.Attempt;
 import dev.sluice.jobs.policy.JobAction.CreateSlice;
 import dev.sluice.jobs.policy.JobAction.CreateWorkload;
 import dev.sluice.jobs.policy.JobAction.FinishWorkload;
 import dev.sluice.jobs.policy.JobAction.OpenGates;
 import dev.sluice.jobs.policy.JobAction.PatchStatus;
 import dev.sluice.jobs.policy.JobAction.ResizeSlice;
+import dev.sluice.jobs.policy.JobAction.Start;
 import dev.sluice.jobs.policy.JobAction.Stop;
 import dev.sluice.jobs.policy.JobAction.StopReason;
 import dev.sluice.workload.record.CachedWorkload;
@@ -69,6 +71,13 @@ class SlicePolicyTest {
     return kind.cast(actions.getFirst());
   }
 
+  /** What is tried for the pods beyond the slice, before the others of these actions. */
+  private static List<JobAction> attempt(List<JobAction> actions) {
+    assertThat(actions).hasSize(2);
+    assertThat(actions.getFirst()).isInstanceOf(Attempt.class);
+    return ((Attempt) actions.getFirst()).steps();
+  }
+
   private static void assertFinished(List<JobAction> actions, String name, String reason) {
     FinishWorkload finish = only(FinishWorkload.class, actions);
     assertThat(finish.workload().id().name()).isEqualTo(name);
@@ -105,10 +114,26 @@ class SlicePolicyTest {
   @Test
   void aJobThatGrowsGetsAReplacementAndRunsOn() {
     CreateSlice create =
-        only(CreateSlice.class, decide(job(5).running(3), slice("a", 3).admitted("plain")));
+        only(
+            CreateSlice.class, attempt(decide(job(5).running(3), slice("a", 3).admitted("plain"))));
     assertThat(create.name()).isEqualTo("job-sample-388c3");
     assertThat(create.replaced().id().name()).isEqualTo("a");
     assertThat(create.counts()).isEqualTo(Map.of("main", 5));
+  }
+
+  /** The new slice may be refused, for as long as a quota of the namespace is used up. */
+  @Test
+  void aJobThatHasGrownStartsAndOpensItsGatesWithoutItsReplacement() {
+    assertThat(decide(job(5), slice("a", 3).admitted("plain")))
+        .hasExactlyElementsOfTypes(Attempt.class, Start.class);
+    assertThat(decide(job(5).running(3), slice("a", 3).admitted("plain")))
+        .hasExactlyElementsOfTypes(Attempt.class, OpenGates.class);
+    assertThat(
+            decide(
+                job(5).running(3).label(KueueConstants.PRIORITY_CLASS, "no-such"),
+                slice("a", 3).admitted("plain"),
+                replacement("b", 5, "a")))
+        .hasExactlyElementsOfTypes(Attempt.class, OpenGates.class);
   }
 
   @Test
@@ -180,7 +205,9 @@ class SlicePolicyTest {
     ResizeSlice resize =
         only(
             ResizeSlice.class,
-            decide(job(6).running(3), replacement("a", 5, "b"), slice("b", 3).reserved("plain")));
+            attempt(
+                decide(
+                    job(6).running(3), replacement("a", 5, "b"), slice("b", 3).reserved("plain"))));
     assertThat(resize.slice().id().name()).isEqualTo("a");
     assertFinished(
         decide(
@@ -216,7 +243,9 @@ class SlicePolicyTest {
     ResizeSlice resize =
         only(
             ResizeSlice.class,
-            decide(job(6).running(3), slice("a", 3).admitted("plain"), replacement("b", 5, "a")));
+            attempt(
+                decide(
+                    job(6).running(3), slice("a", 3).admitted("plain"), replacement("b", 5, "a"))));
     assertThat(resize.slice().id().name()).isEqualTo("b");
     assertThat(resize.waitsForPods()).isFalse();
   }
@@ -231,10 +260,11 @@ class SlicePolicyTest {
     JobAction.PatchWorkload patch =
         only(
             JobAction.PatchWorkload.class,
-            decide(
-                job(5).running(3).label(KueueConstants.PRIORITY_CLASS, "urgent"),
-                slice("a", 3).admitted("plain"),
-                replacement("b", 5, "a")));
+            attempt(
+                decide(
+                    job(5).running(3).label(KueueConstants.PRIORITY_CLASS, "urgent"),
+                    slice("a", 3).admitted("plain"),
+                    replacement("b", 5, "a"))));
     assertThat(patch.workload().id().name()).isEqualTo("b");
     assertThat(patch.patch().at("/spec/priority").asInt()).isEqualTo(100);
   }
@@ -331,7 +361,7 @@ class SlicePolicyTest {
   void aLargerJobKeepsWhatItGaveBack() {
     GivenJob job =
         indexed(7).running(3).status("completedIndexes", "'0,4'").status("succeeded", "2");
-    only(CreateSlice.class, decide(job, slice("a", 5).admitted("plain").reclaimable(2)));
+    only(CreateSlice.class, attempt(decide(job, slice("a", 5).admitted("plain").reclaimable(2))));
   }
 
   @Test

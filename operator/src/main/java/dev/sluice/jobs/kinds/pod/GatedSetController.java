@@ -18,6 +18,7 @@ import dev.sluice.workload.record.WorkloadLister;
 import java.net.URLEncoder;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -29,6 +30,7 @@ import java.util.concurrent.ConcurrentSkipListSet;
 import java.util.function.BooleanSupplier;
 import java.util.function.Function;
 import java.util.function.Predicate;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -114,9 +116,7 @@ public class GatedSetController<S extends GatedSet> implements JobKindController
 
   /** The shorter of two delays. */
   protected static Optional<Duration> earliest(Optional<Duration> one, Optional<Duration> other) {
-    return one.isPresent() && (other.isEmpty() || one.get().compareTo(other.get()) <= 0)
-        ? one
-        : other;
+    return Stream.concat(one.stream(), other.stream()).min(Comparator.naturalOrder());
   }
 
   private boolean isReplaced(CachedPod pod) {
