@@ -53,6 +53,7 @@ public final class TopologyUngater implements WorkloadListener, AutoCloseable {
   private final PodStore pods;
   private final ApiClient client;
   private final WorkloadWriter writer;
+  private final InstantSource clock;
   private final RefusedPods refused;
   private final BooleanSupplier active;
   private final BiConsumer<CachedWorkload, String> ungated;
@@ -89,6 +90,7 @@ public final class TopologyUngater implements WorkloadListener, AutoCloseable {
     this.client = client;
     this.writer = writer;
     this.owners = new PodOwners(workloads);
+    this.clock = clock;
     this.refused = new RefusedPods(clock);
     this.active = active;
     this.ungated = ungated;
@@ -144,10 +146,11 @@ public final class TopologyUngater implements WorkloadListener, AutoCloseable {
     if (known.stream().anyMatch(TopologyPod::gated)) {
       workload.assignments().forEach(each -> placed.addAll(placed(workload, each, known)));
     }
-    placed.removeIf(each -> refused.holds(each.pod()));
+    Instant now = clock.instant();
+    placed.removeIf(each -> refused.holds(each.pod(), now));
     Optional<Duration> again = write(workload, placed);
     Optional<Duration> afterTruncation = truncate(key, workload, known);
-    return Stream.of(again, afterTruncation, refused.next(key))
+    return Stream.of(again, afterTruncation, refused.next(key, now))
         .flatMap(Optional::stream)
         .min(Comparator.naturalOrder());
   }
@@ -336,20 +339,23 @@ public final class TopologyUngater implements WorkloadListener, AutoCloseable {
     }
 
     /** Whether a refusal of the pod, as it is, holds. */
-    boolean holds(TopologyPod pod) {
+    boolean holds(TopologyPod pod, Instant now) {
       Refusal refusal = refusals.getOrDefault(PodStore.Key.of(pod), Map.of()).get(pod.uid());
       return refusal != null
           && refusal.version.equals(pod.version())
-          && clock.instant().isBefore(refusal.until);
+          && now.isBefore(refusal.until);
     }
 
-    /** The time until the next pod of a Workload can be asked for again; empty without refusals. */
-    Optional<Duration> next(PodStore.Key workload) {
+    /**
+     * The time until the next pod of a Workload can be asked for again; empty if no refusal holds.
+     * A pod whose pause is over and that has no place is asked for when it gets one.
+     */
+    Optional<Duration> next(PodStore.Key workload, Instant now) {
       return refusals.getOrDefault(workload, Map.of()).values().stream()
           .map(Refusal::until)
+          .filter(now::isBefore)
           .min(Comparator.naturalOrder())
-          .map(until -> Duration.between(clock.instant(), until))
-          .map(left -> left.isNegative() ? Duration.ZERO : left);
+          .map(until -> Duration.between(now, until));
     }
 
     /** Forgets the refusals of pods that aren't among these any more, or have no gate. */

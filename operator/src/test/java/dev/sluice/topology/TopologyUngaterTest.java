@@ -25,6 +25,7 @@ import java.io.UncheckedIOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
@@ -34,6 +35,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.Executors;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -41,6 +43,11 @@ import org.junit.jupiter.api.Test;
 /** What the ungater asks of the API server, which is played here. */
 class TopologyUngaterTest {
 
+  /** It is inactive afterwards, so that it ends if it looks without a pause. */
+  private static final int MOST_LOOKS = 1_000;
+
+  private final AtomicInteger looks = new AtomicInteger();
+  private final List<Duration> delays = new ArrayList<>();
   private final List<String> asked = new CopyOnWriteArrayList<>();
   private final Map<String, Integer> refusing = new ConcurrentHashMap<>();
   private final List<JsonNode> statuses = new ArrayList<>();
@@ -87,9 +94,9 @@ class TopologyUngaterTest {
             pods,
             new ApiClient(client, ApiClient.Options.atATime(4)),
             writer,
-            WorkQueueSettings.of(Runnable::run, (delay, task) -> {}),
+            WorkQueueSettings.of(Runnable::run, (delay, task) -> delays.add(delay)),
             () -> now,
-            () -> true,
+            () -> looks.incrementAndGet() < MOST_LOOKS,
             (workload, gate) -> {});
   }
 
@@ -243,6 +250,27 @@ class TopologyUngaterTest {
     pod(2, "15", "", "n2");
     pod(2, "16", "", "n2");
     assertThat(calls()).containsExactly(Map.entry("p1->n1", 4));
+  }
+
+  @Test
+  void aPodThatWasRefusedAndHasNoPlaceAnyMoreIsAskedForWhenItGetsOne() {
+    refusing.put("p1", 422);
+    workload(slice("a", "", 5, 2, false, "n1", "n2"));
+    pod(1, "5", GATE, "");
+    pod(2, "5", "", "n2");
+    assertThat(delays).last().isEqualTo(Duration.ofSeconds(30));
+    refusing.clear();
+    now = now.plusSeconds(31);
+    delays.clear();
+    looks.set(0);
+
+    workload(slice("a", "", 6, 1, false, "n2"));
+    assertThat(looks).hasValue(1);
+    assertThat(delays).isEmpty();
+    assertThat(calls()).containsExactly(Map.entry("p1->n1", 1));
+
+    workload(slice("a", "", 7, 2, false, "n2", "n3"));
+    assertThat(calls()).containsExactly(Map.entry("p1->n1", 1), Map.entry("p1->n3", 1));
   }
 
   private ParsedPod parsed(int index) {
