@@ -26,6 +26,7 @@ import java.time.Instant;
 import java.time.InstantSource;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
@@ -48,6 +49,9 @@ public final class FailedNodeController implements WorkloadListener, AutoCloseab
 
   private static final Logger LOG = LoggerFactory.getLogger(FailedNodeController.class);
   private static final Duration AGAIN = Duration.ofSeconds(1);
+
+  /** What refuses, such as a policy, may change without an event of the pod or Workload. */
+  private static final Duration AFTER_REFUSAL = Duration.ofSeconds(30);
 
   /** Pods that will have ended by then take no room: who waits for them will be bound. */
   private static final Duration SOON_GONE = Duration.ofSeconds(60);
@@ -174,18 +178,20 @@ public final class FailedNodeController implements WorkloadListener, AutoCloseab
                         name -> dependencies.pods().requestedOn(name, now.plus(SOON_GONE))),
                     dependencies.pods().requestsOf(pod)),
             now);
-    boolean again = false;
-    for (TopologyPod pod : policy.stranded(workload, context)) {
-      again |= strandedPods.end(pod, "has failed", now);
-    }
+    Optional<Duration> again =
+        strandedPods.end(policy.stranded(workload, context), "has failed", now);
     FailedNodePolicy.NodeVerdict verdict = policy.of(workload, context);
     if (verdict.evicted().isPresent()) {
-      return evict(workload, verdict.evicted().get());
+      return earliest(again, evict(workload, verdict.evicted().get()));
     }
     if (!verdict.unhealthy().equals(workload.status().unhealthyNodes())) {
-      return list(workload, verdict.unhealthy());
+      return earliest(again, list(workload, verdict.unhealthy()));
     }
-    return again ? Optional.of(AGAIN) : verdict.lookAgainAt().map(at -> Duration.between(now, at));
+    return earliest(again, verdict.lookAgainAt().map(at -> Duration.between(now, at)));
+  }
+
+  private static Optional<Duration> earliest(Optional<Duration> one, Optional<Duration> other) {
+    return Stream.concat(one.stream(), other.stream()).min(Comparator.naturalOrder());
   }
 
   /**
@@ -203,15 +209,10 @@ public final class FailedNodeController implements WorkloadListener, AutoCloseab
     if (unadmitted.add(ofPods)) {
       return Optional.of(AGAIN);
     }
-    boolean again = false;
-    for (TopologyPod pod : sent) {
-      again |=
-          strandedPods.end(
-              pod,
-              "is not assigned to its Workload, which has no admission",
-              dependencies.clock().instant());
-    }
-    return again ? Optional.of(AGAIN) : Optional.empty();
+    return strandedPods.end(
+        sent,
+        "is not assigned to its Workload, which has no admission",
+        dependencies.clock().instant());
   }
 
   /** Whether a node has these amounts beside those that are requested of it. */
@@ -258,18 +259,20 @@ public final class FailedNodeController implements WorkloadListener, AutoCloseab
 
   private Optional<Duration> list(CachedWorkload workload, List<String> unhealthy)
       throws InterruptedException {
-    if (!write(workload, NodeFailures.list(JsonNodeFactory.instance.objectNode(), unhealthy))) {
-      return Optional.of(AGAIN);
-    }
-    LOG.info("workload={} unhealthyNodes={}", name(workload), unhealthy);
-    return Optional.empty();
+    ObjectNode status = NodeFailures.list(JsonNodeFactory.instance.objectNode(), unhealthy);
+    return write(
+        workload,
+        status,
+        () -> LOG.info("workload={} unhealthyNodes={}", name(workload), unhealthy));
   }
 
   private Optional<Duration> evict(CachedWorkload workload, String message)
       throws InterruptedException {
-    if (!write(workload, NodeFailures.evicted(workload, message, dependencies.clock().instant()))) {
-      return Optional.of(AGAIN);
-    }
+    ObjectNode status = NodeFailures.evicted(workload, message, dependencies.clock().instant());
+    return write(workload, status, () -> tellEvicted(workload, message));
+  }
+
+  private void tellEvicted(CachedWorkload workload, String message) {
     LOG.info(
         "workload={} evicted=true reason=\"{}: {}\"", name(workload), NodeFailures.REASON, message);
     dependencies
@@ -277,16 +280,38 @@ public final class FailedNodeController implements WorkloadListener, AutoCloseab
         .record(
             workload.id(),
             new LifecycleAction.EventSpec(false, "EvictedDueTo" + NodeFailures.REASON, message));
-    return Optional.empty();
   }
 
-  private boolean write(CachedWorkload workload, ObjectNode status) throws InterruptedException {
-    return Futures.forResult(
+  /**
+   * Writes the status of a Workload.
+   *
+   * @param written what is done when it stands
+   * @return the delay after which to try again; empty if an event will follow
+   */
+  private Optional<Duration> write(CachedWorkload workload, ObjectNode status, Runnable written)
+      throws InterruptedException {
+    WorkloadWriter.Outcome outcome =
+        Futures.forResult(
             dependencies
                 .writer()
                 .patchStatus(
-                    workload.id(), workload.version(), status, WorkloadWriter.Urgency.DECISION))
-        instanceof WorkloadWriter.Outcome.Written;
+                    workload.id(), workload.version(), status, WorkloadWriter.Urgency.DECISION));
+    return switch (outcome) {
+      case WorkloadWriter.Outcome.Written stands -> {
+        written.run();
+        yield Optional.empty();
+      }
+      case WorkloadWriter.Outcome.Gone gone -> Optional.empty();
+      case WorkloadWriter.Outcome.Conflict conflict -> Optional.of(AGAIN);
+      case WorkloadWriter.Outcome.Refused refused -> {
+        LOG.warn(
+            "workload={} written=false code={} reason=\"{}\"",
+            name(workload),
+            refused.code(),
+            refused.message());
+        yield Optional.of(AFTER_REFUSAL);
+      }
+    };
   }
 
   private static String name(CachedWorkload workload) {
@@ -365,11 +390,22 @@ public final class FailedNodeController implements WorkloadListener, AutoCloseab
     }
 
     /**
-     * Ends a pod; returns whether it has to be tried again.
+     * Ends pods.
      *
-     * @param reason what is wrong with the node that the pod is assigned to, or with its assignment
+     * @param reason what is wrong with the nodes that they are assigned to, or their assignment
+     * @return the delay after which to try again; empty if nothing is left to do
      */
-    boolean end(TopologyPod pod, String reason, Instant now) throws InterruptedException {
+    Optional<Duration> end(List<TopologyPod> pods, String reason, Instant now)
+        throws InterruptedException {
+      Optional<Duration> again = Optional.empty();
+      for (TopologyPod pod : pods) {
+        again = earliest(again, end(pod, reason, now));
+      }
+      return again;
+    }
+
+    private Optional<Duration> end(TopologyPod pod, String reason, Instant now)
+        throws InterruptedException {
       String node = pod.target();
       String message = "The node " + node + ", which the pod is assigned to, " + reason;
       String path = "/api/v1/namespaces/%s/pods/%s/status".formatted(pod.namespace(), pod.name());
@@ -387,10 +423,10 @@ public final class FailedNodeController implements WorkloadListener, AutoCloseab
               "PodTerminatedByKueue",
               "Termination",
               message);
-          yield false;
+          yield Optional.empty();
         }
-        case ApiOutcome.Gone gone -> false;
-        case ApiOutcome.Conflict conflict -> true;
+        case ApiOutcome.Gone gone -> Optional.empty();
+        case ApiOutcome.Conflict conflict -> Optional.of(AGAIN);
         case ApiOutcome.Refused refused -> {
           LOG.warn(
               "pod={}/{} failed=false code={} reason=\"{}\"",
@@ -398,7 +434,7 @@ public final class FailedNodeController implements WorkloadListener, AutoCloseab
               pod.name(),
               refused.code(),
               refused.message());
-          yield false;
+          yield Optional.of(AFTER_REFUSAL);
         }
         case ApiOutcome.Unreachable unreachable ->
             throw new IllegalStateException(unreachable.exception());
