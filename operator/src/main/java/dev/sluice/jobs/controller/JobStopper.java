@@ -2,6 +2,8 @@ package dev.sluice.jobs.controller;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.sluice.api.KueueConstants;
+import dev.sluice.api.json.JsonFields;
 import dev.sluice.core.model.WorkloadId;
 import dev.sluice.jobs.kind.JobIntegration;
 import dev.sluice.jobs.kind.JobKind;
@@ -18,6 +20,8 @@ import dev.sluice.workload.record.CachedWorkload;
 import java.time.InstantSource;
 import java.util.List;
 import java.util.Optional;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Stops a job by the steps of its kind. Each write is guarded by the resourceVersion that the write
@@ -25,6 +29,8 @@ import java.util.Optional;
  * by the next call.
  */
 final class JobStopper {
+
+  private static final Logger LOG = LoggerFactory.getLogger(JobStopper.class);
 
   private final JobIntegration integration;
   private final JobClient objects;
@@ -73,7 +79,10 @@ final class JobStopper {
         : suspend(ref, stop, found.get(), patient);
   }
 
-  /** Writes the reason on the job, and deletes the job. */
+  /**
+   * Writes the reason on the job, and deletes the job. Nobody else waits for the reason, but
+   * whoever sent the job here: a refusal of it doesn't keep the job running.
+   */
   private Result end(JobRef ref, JobAction.Stop stop, ObjectNode object, JobStopProcedure ending)
       throws InterruptedException {
     if (object.path("metadata").hasNonNull("deletionTimestamp")) {
@@ -83,7 +92,10 @@ final class JobStopper {
         ending.terminationPatch(object, stop.word(), stop.note(), clock.instant());
     if (words.isPresent()) {
       ApiOutcome said = Futures.forResult(objects.patch(ref, version(object), words.get()));
-      if (!(said instanceof ApiOutcome.Written)) {
+      boolean sent = JsonFields.labels(object).containsKey(KueueConstants.MULTIKUEUE_ORIGIN);
+      if (said instanceof ApiOutcome.Refused refused && !sent) {
+        LOG.warn("job=\"{}\" stopped without a reason on it: {}", ref, refused.message());
+      } else if (!(said instanceof ApiOutcome.Written)) {
         return result(said);
       }
     }

@@ -8,10 +8,14 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.sluice.api.KueueConstants;
 import dev.sluice.jobs.GivenCluster;
 import dev.sluice.jobs.GivenJob;
+import dev.sluice.jobs.GivenObject;
 import dev.sluice.jobs.GivenWorkload;
 import dev.sluice.jobs.ScriptedApi;
 import dev.sluice.jobs.kind.JobKind;
 import dev.sluice.jobs.kinds.batch.BatchJob;
+import dev.sluice.jobs.kinds.pod.CachedPodParser;
+import dev.sluice.jobs.kinds.pod.SinglePod;
+import dev.sluice.jobs.policy.CachedJob;
 import dev.sluice.jobs.policy.JobAction.Stop;
 import dev.sluice.jobs.policy.JobAction.StopReason;
 import dev.sluice.kube.client.ApiOutcome;
@@ -136,5 +140,51 @@ class JobStopperTest {
     api.store(job());
     assertThat(stop(job(), Optional.empty())).isEqualTo(new JobStopper.Result.Stopped(100));
     assertThat(api.calls).isEmpty();
+  }
+
+  /** Runs in the cluster, under a policy that protects the status of pods. */
+  private JobStopper.Result stopPod(String labels, ApiOutcome said) throws InterruptedException {
+    ObjectNode object =
+        GivenObject.yaml(
+            """
+            apiVersion: v1
+            kind: Pod
+            metadata: {name: p, namespace: team, uid: uid-p, resourceVersion: "7", labels: %s}
+            spec: {nodeName: n, containers: [{name: c}]}
+            status: {phase: Running}
+            """
+                .formatted(labels));
+    CachedJob pod = CachedPodParser.of(new SinglePod(), object).job();
+    api.objects.put(pod.ref().kind().path("team", "p"), object);
+    api.jobAnswers.add(said);
+    return new JobStopper(new SinglePod(), api, () -> GivenCluster.NOW)
+        .stop(pod, new Stop(StopReason.WORKLOAD_EVICTED, Optional.empty(), "evicted"), patient);
+  }
+
+  @Test
+  void aPodIsDeletedAlthoughItsReasonIsRefused() throws InterruptedException {
+    assertThat(stopPod("{}", new ApiOutcome.Refused(403, "protected")))
+        .isEqualTo(new JobStopper.Result.Stopped(7));
+    assertThat(api.calls)
+        .satisfiesExactly(
+            reason -> assertThat(reason).startsWith("patch status of Pod team/p "),
+            deletion -> assertThat(deletion).isEqualTo("delete Pod team/p"));
+  }
+
+  @Test
+  void aPodIsNotDeletedWhenItHasChangedSinceItWasLookedAt() throws InterruptedException {
+    assertThat(stopPod("{}", new ApiOutcome.Conflict())).isEqualTo(new JobStopper.Result.Requeue());
+    assertThat(api.calls).hasSize(1);
+  }
+
+  /** Without the reason its manager would take it for one that has ended. */
+  @Test
+  void aPodThatAManagerSentIsNotDeletedWithoutItsReason() throws InterruptedException {
+    assertThat(
+            stopPod(
+                "{kueue.x-k8s.io/multikueue-origin: manager}",
+                new ApiOutcome.Refused(403, "protected")))
+        .isEqualTo(new JobStopper.Result.Refused("protected"));
+    assertThat(api.calls).hasSize(1);
   }
 }
