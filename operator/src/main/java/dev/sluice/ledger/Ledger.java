@@ -365,7 +365,12 @@ public final class Ledger implements WorkloadListener, AutoCloseable {
       return true;
     }
     incomplete.set(false);
-    caughtUp = compare(ledgerStore);
+    try {
+      caughtUp = compare(ledgerStore);
+    } catch (SQLException | RuntimeException e) {
+      incomplete.set(true); // what was lost is still to be made up for
+      throw e;
+    }
     if (caughtUp && !incomplete.get()) {
       comparePause = SHORTEST_COMPARE_PAUSE;
       compareAt = System.nanoTime() + (lost ? comparePause.toNanos() : 0);

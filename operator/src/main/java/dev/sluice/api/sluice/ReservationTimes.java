@@ -5,7 +5,9 @@ import java.time.DayOfWeek;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.LocalDate;
+import java.time.LocalDateTime;
 import java.time.ZoneId;
+import java.time.zone.ZoneOffsetTransition;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
@@ -74,9 +76,12 @@ public record ReservationTimes(Optional<Occurrence> once, ZoneId zone, List<Week
     return merged(all).stream().filter(each -> each.end().isAfter(now)).limit(MOST).toList();
   }
 
+  /** A time in an hour that the clocks skip is the moment at which they do. */
   private Instant at(LocalDate date, int minutes) {
     int ofDay = minutes % MINUTES;
-    return date.plusDays(minutes / MINUTES).atTime(ofDay / 60, ofDay % 60).atZone(zone).toInstant();
+    LocalDateTime local = date.plusDays(minutes / MINUTES).atTime(ofDay / 60, ofDay % 60);
+    ZoneOffsetTransition change = zone.getRules().getTransition(local);
+    return change != null && change.isGap() ? change.getInstant() : local.atZone(zone).toInstant();
   }
 
   private static List<Occurrence> merged(List<Occurrence> all) {

@@ -27,6 +27,8 @@ import java.util.function.Function;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * {@code GET …/usage} and {@code …/namespaces/NAMESPACE/usage} below the visibility API: what was
@@ -37,6 +39,7 @@ import java.util.stream.Stream;
  */
 public final class UsageEndpoint extends PathEndpoint {
 
+  private static final Logger LOG = LoggerFactory.getLogger(UsageEndpoint.class);
   private static final Pattern PATH =
       Pattern.compile(
           "/apis/"
@@ -123,8 +126,12 @@ public final class UsageEndpoint extends PathEndpoint {
           try {
             return deletes ? deleted(namespace.orElseThrow()) : usage(request, namespace);
           } catch (SQLException e) {
+            // the database's words may name its address or its files
+            LOG.warn("usage=unread reason=\"{}\"", e.toString());
             return VisibilityEndpoint.failure(
-                503, "ServiceUnavailable", "the ledger can't be asked: " + e.getMessage());
+                503,
+                "ServiceUnavailable",
+                "the ledger can't be asked now; the operator's log says why");
           }
         });
   }

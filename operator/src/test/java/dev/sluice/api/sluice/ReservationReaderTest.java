@@ -80,13 +80,31 @@ class ReservationReaderTest {
     assertThat(times.from(Instant.parse("2026-03-28T00:00:00Z")))
         .startsWith(
             new Occurrence(
-                Instant.parse("2026-03-29T01:30:00Z"), Instant.parse("2026-03-29T04:00:00Z")),
+                Instant.parse("2026-03-29T01:00:00Z"), Instant.parse("2026-03-29T04:00:00Z")),
             new Occurrence(
                 Instant.parse("2026-04-05T00:30:00Z"), Instant.parse("2026-04-05T04:00:00Z")));
     assertThat(times.from(Instant.parse("2026-10-24T00:00:00Z")).getFirst())
         .isEqualTo(
             new Occurrence(
                 Instant.parse("2026-10-25T00:30:00Z"), Instant.parse("2026-10-25T05:00:00Z")));
+  }
+
+  @Test
+  void hoursThatBeginWhereTheClocksSkipBeginAtThatMoment() throws Exception {
+    ReservationTimes times =
+        read(
+                Kind.MAINTENANCE_WINDOW,
+                """
+                flavors: [a]
+                schedule: {timeZone: Europe/Berlin, times: [{days: [Sunday], from: "02:30", to: "03:15"}]}
+                """)
+            .spec()
+            .orElseThrow()
+            .times();
+    assertThat(times.from(Instant.parse("2026-03-28T00:00:00Z")))
+        .startsWith(
+            new Occurrence(
+                Instant.parse("2026-03-29T01:00:00Z"), Instant.parse("2026-03-29T01:15:00Z")));
   }
 
   @Test
