@@ -407,6 +407,10 @@ class PodAccountingIT {
   }
 
   private void makePodOf(String job, String uid, int number) {
+    makePodOf("batch/v1", "Job", job, uid, number);
+  }
+
+  private void makePodOf(String apiVersion, String kind, String job, String uid, int number) {
     cluster.applyText(
         """
         apiVersion: v1
@@ -414,12 +418,12 @@ class PodAccountingIT {
         metadata:
           name: made-%d
           annotations: {sluice.dev/run-for: "60m"}
-          ownerReferences: [{apiVersion: batch/v1, kind: Job, name: %s, uid: %s, controller: true}]
+          ownerReferences: [{apiVersion: %s, kind: %s, name: %s, uid: %s, controller: true}]
         spec:
           nodeSelector: {pool: spot}
           containers: [{name: main, image: none, resources: {requests: {cpu: "1"}}}]
         """
-            .formatted(number, job, uid));
+            .formatted(number, apiVersion, kind, job, uid));
   }
 
   @Test
@@ -506,5 +510,25 @@ class PodAccountingIT {
     await("no more than was admitted")
         .atMost(LIMIT)
         .untilAsserted(() -> assertThat(bound().size()).isLessThanOrEqualTo(1));
+  }
+
+  /** Nobody makes the Workload that the JobSet names: nothing is ever charged for its pods. */
+  @Test
+  void podsBelowAQueuedJobThatNeverGetsAWorkloadAreStopped() {
+    String uid = SetOfOneJob.waiting(cluster, api);
+    submit("honest", 1, "", "");
+    awaitBound(1);
+
+    makePodOf(SetOfOneJob.API_VERSION, "JobSet", SetOfOneJob.SET, uid, 1);
+    awaitBound(2);
+    await("the pod of nobody's Workload is stopped")
+        .atMost(LIMIT)
+        .untilAsserted(
+            () ->
+                assertThat(bound())
+                    .singleElement()
+                    .extracting(PodAccountingIT::name)
+                    .asString()
+                    .startsWith("honest"));
   }
 }

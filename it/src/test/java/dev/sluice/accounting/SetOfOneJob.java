@@ -5,25 +5,48 @@ import dev.sluice.lab.player.PlayedJobSet;
 import dev.sluice.testing.QueuedJobs;
 import dev.sluice.testing.TestCluster;
 
-/** A JobSet that is admitted with one pod, and the Job that its controller makes. */
+/** A JobSet of one pod, and the Job that its controller makes. */
 final class SetOfOneJob {
 
   /** The name of its Job. */
   static final String CHILD = "set-main-0";
 
-  private static final String KIND = "jobset.x-k8s.io/v1alpha2/JobSet";
+  /** The name of the set. */
+  static final String SET = "set";
+
+  /** Its version of the API. */
+  static final String API_VERSION = "jobset.x-k8s.io/v1alpha2";
+
+  private static final String KIND = API_VERSION + "/JobSet";
 
   private SetOfOneJob() {}
 
   /** Submits the set; returns the name of its Workload when it is admitted. */
   static String admitted(TestCluster cluster, QueuedJobs api) {
+    submit(cluster, api, "");
+    String workload = api.workloadOf(KIND, SET);
+    api.awaitCondition(QueuedJobs.WORKLOAD, workload, "Admitted", "True");
+    return workload;
+  }
+
+  /** Submits the set with the name of a Workload that doesn't exist; returns its UID. */
+  static String waiting(TestCluster cluster, QueuedJobs api) {
+    submit(cluster, api, ", kueue.x-k8s.io/prebuilt-workload-name: nowhere");
+    return uid(api);
+  }
+
+  private static String uid(QueuedJobs api) {
+    return api.get(KIND, SET).at("/metadata/uid").asText();
+  }
+
+  private static void submit(TestCluster cluster, QueuedJobs api, String labels) {
     PlayedDefinitions.install(cluster.client(), new PlayedJobSet().kind());
     api.givenQueues(50);
     cluster.applyText(
         """
         apiVersion: jobset.x-k8s.io/v1alpha2
         kind: JobSet
-        metadata: {name: set, labels: {kueue.x-k8s.io/queue-name: lq}}
+        metadata: {name: set, labels: {kueue.x-k8s.io/queue-name: lq%s}}
         spec:
           replicatedJobs:
           - name: main
@@ -33,10 +56,8 @@ final class SetOfOneJob {
                   spec:
                     restartPolicy: Never
                     containers: [{name: c, image: none, resources: {requests: {cpu: "1"}}}]
-        """);
-    String workload = api.workloadOf(KIND, "set");
-    api.awaitCondition(QueuedJobs.WORKLOAD, workload, "Admitted", "True");
-    return workload;
+        """
+            .formatted(labels));
   }
 
   /** Makes the Job as the controller of the set does, with so many pods at a time. */
@@ -58,6 +79,6 @@ final class SetOfOneJob {
               restartPolicy: Never
               containers: [{name: c, image: none, resources: {requests: {cpu: "1"}}}]
         """
-            .formatted(CHILD, api.get(KIND, "set").at("/metadata/uid").asText(), parallelism));
+            .formatted(CHILD, uid(api), parallelism));
   }
 }

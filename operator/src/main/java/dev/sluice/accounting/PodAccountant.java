@@ -49,9 +49,10 @@ public final class PodAccountant implements AutoCloseable {
 
   /**
    * How long pods may run that nobody stops although their Workload has ended with its job, or has
-   * long been evicted: the garbage collector, or the job's controller, may be about to delete them.
+   * long been evicted, or although their job waits and has none: the garbage collector, or the
+   * job's controller, may be about to delete them.
    */
-  static final Duration LEFT_BEHIND = Duration.ofSeconds(5);
+  public static final Duration LEFT_BEHIND = Duration.ofSeconds(5);
 
   /**
    * How long others wait for pods of a Workload that has ended, and for those of an evicted one
@@ -153,6 +154,13 @@ public final class PodAccountant implements AutoCloseable {
 
     /** Whether pods of a Workload that run before it is admitted are deleted. */
     boolean isStoppable(CachedWorkload workload);
+
+    /**
+     * How long pods may run of a job that is to be queued, has no Workload, and that nobody is
+     * about to stop, because it is suspended, is being deleted, or has ended; empty if the account
+     * is that of no such job, or if they may run as long as they like.
+     */
+    Optional<Duration> withoutWorkload(Account account);
 
     /** Whether the job that controls a Workload exists, and is being deleted. */
     boolean isBeingDeleted(CachedWorkload workload);
@@ -263,7 +271,7 @@ public final class PodAccountant implements AutoCloseable {
       return Optional.empty();
     }
     Instant now = dependencies.clock().instant();
-    List<PodRecord> pods = accounts.podsOf(account);
+    List<PodRecord> pods = own(account, accounts.podsOf(account));
     if (pods.isEmpty()) {
       accounts.look(account, pods, now);
       suspects.remove(account);
@@ -278,6 +286,13 @@ public final class PodAccountant implements AutoCloseable {
     Optional<Duration> ofExcess = stopExcess(account, pods, now);
     Optional<Duration> ofLeft = stopLeft(account, pods, now);
     return Stream.concat(ofLeft.stream(), ofExcess.stream()).min(Duration::compareTo);
+  }
+
+  /** The pods of an account; where nothing is charged for it, without those of other accounts. */
+  private List<PodRecord> own(Account account, List<PodRecord> pods) {
+    return accounts.workloadsOf(account).isEmpty() && accounts.charged(account).isEmpty()
+        ? pods.stream().filter(pod -> !accounts.isChargedElsewhere(pod, account)).toList()
+        : pods;
   }
 
   /**
@@ -347,14 +362,39 @@ public final class PodAccountant implements AutoCloseable {
       suspects.remove(account);
       return finding.lookAgainAt().map(at -> until(now, at));
     }
+    boolean admitted = accounts.charge(account).pods() > 0;
+    Optional<Duration> time = admitted ? Optional.of(CONFIRMATION) : unadmitted(account, pods);
+    if (time.isEmpty()) {
+      suspects.remove(account);
+      return Optional.of(AGAIN);
+    }
     Suspicion suspicion = suspects.computeIfAbsent(account, any -> Suspicion.at(now));
     suspicion.has(pods, now);
-    boolean admitted = accounts.charge(account).pods() > 0;
-    Instant due = admitted ? suspicion.since().plus(CONFIRMATION) : suspicion.due(UNADMITTED);
+    Instant due = admitted ? suspicion.since().plus(CONFIRMATION) : suspicion.due(time.get());
     if (now.isBefore(due)) {
       return Optional.of(until(now, due));
     }
     return exceeds(account, pods, suspicion);
+  }
+
+  /**
+   * How long pods of an account may run for which nothing is charged; empty if nobody stops them
+   * here.
+   */
+  private Optional<Duration> unadmitted(Account account, List<PodRecord> pods) {
+    List<CachedWorkload> workloads = accounts.workloadsOf(account);
+    boolean stoppable =
+        workloads.isEmpty()
+            ? pods.stream().allMatch(PodRecord::isStray)
+                || accounts
+                    .beyondReach(account)
+                    .filter(remains -> remains.areStoppable(dependencies.jobs()::isStoppable))
+                    .isPresent()
+            : workloads.stream().allMatch(dependencies.jobs()::isStoppable);
+    if (stoppable) {
+      return Optional.of(UNADMITTED);
+    }
+    return workloads.isEmpty() ? dependencies.jobs().withoutWorkload(account) : Optional.empty();
   }
 
   private Optional<Duration> exceeds(Account account, List<PodRecord> known, Suspicion suspicion)
@@ -368,10 +408,13 @@ public final class PodAccountant implements AutoCloseable {
     }
     List<CachedWorkload> reserving = accounts.reserving(account);
     if (reserving.isEmpty()) {
-      List<PodRecord> due =
-          pods.stream().filter(pod -> suspicion.isOlder(pod, UNADMITTED, now)).toList();
-      stop(account, due, living, finding);
-      return Optional.of(suspicion.next(UNADMITTED, now));
+      Optional<Duration> time = unadmitted(account, pods);
+      if (time.isPresent()) {
+        List<PodRecord> due =
+            pods.stream().filter(pod -> suspicion.isOlder(pod, time.get(), now)).toList();
+        stop(account, due, living, finding);
+      }
+      return Optional.of(suspicion.next(time.orElse(UNADMITTED), now));
     }
     for (CachedWorkload workload : reserving) {
       if (!workload.evicted()) {
@@ -395,29 +438,19 @@ public final class PodAccountant implements AutoCloseable {
   private void stop(Account account, List<PodRecord> pods, FreshPods.Living living, Finding finding)
       throws InterruptedException {
     List<CachedWorkload> workloads = accounts.workloadsOf(account);
-    boolean stoppable =
-        workloads.isEmpty()
-            ? pods.stream().allMatch(PodRecord::isStray)
-                || accounts
-                    .beyondReach(account)
-                    .filter(remains -> remains.areStoppable(dependencies.jobs()::isStoppable))
-                    .isPresent()
-            : workloads.stream().allMatch(dependencies.jobs()::isStoppable);
-    if (stoppable) {
-      List<PodRecord> due =
-          workloads.stream().anyMatch(PodAccounts::isOfSet)
-              ? withoutEarlier(pods, living, workloads)
-              : pods;
-      int stopped =
-          dependencies
-              .stopper()
-              .stop(
-                  due,
-                  ExceedingWorkloads.CAUSE,
-                  "the pod runs without an admitted Workload, " + finding.excess());
-      if (stopped > 0) {
-        dependencies.observer().stopped(stopped);
-      }
+    List<PodRecord> due =
+        workloads.stream().anyMatch(PodAccounts::isOfSet)
+            ? withoutEarlier(pods, living, workloads)
+            : pods;
+    int stopped =
+        dependencies
+            .stopper()
+            .stop(
+                due,
+                ExceedingWorkloads.CAUSE,
+                "the pod runs without an admitted Workload, " + finding.excess());
+    if (stopped > 0) {
+      dependencies.observer().stopped(stopped);
     }
   }
 

@@ -27,6 +27,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
 import java.util.function.Predicate;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
@@ -43,6 +44,7 @@ public final class PodAccounts implements WorkloadListener {
   private final PodRecords records;
   private final ToleratedTime toleratedTime = new ToleratedTime();
   private volatile Predicate<String> lostNodes = node -> false;
+  private volatile Predicate<Account> withoutWorkload = account -> false;
   private volatile Consumer<PodRecord> podListener = pod -> {};
 
   /**
@@ -105,14 +107,29 @@ public final class PodAccounts implements WorkloadListener {
     this.records = new PodRecords(this::podChanged, this::isRoot);
   }
 
-  /** A pod that was to be held, and belongs to nobody, is an account of its own. */
   private void podChanged(PodRecord pod) {
     podListener.accept(pod);
     Set<Account> found = accountsOf(pod);
-    found.forEach(listener);
-    if (found.isEmpty() && pod.isStray()) {
-      listener.accept(new Account(pod.namespace(), pod.uid().toString()));
+    (found.isEmpty() ? withoutAny(pod) : found).forEach(listener);
+  }
+
+  /**
+   * The accounts of a pod that no Workload speaks for: those of jobs that are to be queued and have
+   * none. A pod that was to be held, and belongs to nobody, is an account of its own.
+   */
+  private Set<Account> withoutAny(PodRecord pod) {
+    Set<Account> found = withoutAny(pod.namespace(), records.above(pod));
+    if (pod.isStray()) {
+      found.add(new Account(pod.namespace(), pod.uid().toString()));
     }
+    return found;
+  }
+
+  private Set<Account> withoutAny(String namespace, Set<String> uids) {
+    return uids.stream()
+        .map(uid -> new Account(namespace, uid))
+        .filter(withoutWorkload)
+        .collect(Collectors.toCollection(LinkedHashSet::new));
   }
 
   /** Whether an object has a Workload of its own. */
@@ -144,6 +161,19 @@ public final class PodAccounts implements WorkloadListener {
    */
   public void lostNodes(Predicate<String> nodes) {
     lostNodes = nodes;
+  }
+
+  /**
+   * Which jobs are to be queued and have no Workload: nothing is charged for their pods, which are
+   * looked at all the same.
+   */
+  public void withoutWorkload(Predicate<Account> jobs) {
+    withoutWorkload = jobs;
+  }
+
+  /** A job appeared or changed: it, or one above it, may be one without Workload. */
+  public void jobChanged(String namespace, String uid) {
+    withoutAny(namespace, records.above(uid)).forEach(listener);
   }
 
   /** An object that is no pod, such as a job, is controlled by another one. */
@@ -238,6 +268,14 @@ public final class PodAccounts implements WorkloadListener {
     return all;
   }
 
+  /** The accounts of all pods that no Workload speaks for. */
+  public Set<Account> withoutAny() {
+    return records.all().stream()
+        .filter(pod -> accountsOf(pod).isEmpty())
+        .flatMap(pod -> withoutAny(pod).stream())
+        .collect(Collectors.toSet());
+  }
+
   /** Nodes were lost, or are back: accounts of their pods are looked at. */
   public void nodeChanged(String node) {
     records.on(node).forEach(pod -> accountsOf(pod).forEach(listener));
@@ -301,7 +339,8 @@ public final class PodAccounts implements WorkloadListener {
     return charged.isEmpty() ? Charge.NOTHING : comparison.charge(charged);
   }
 
-  private List<CachedWorkload> charged(Account account) {
+  /** The Workloads that are charged for the pods of an account. */
+  List<CachedWorkload> charged(Account account) {
     List<CachedWorkload> charged = new ArrayList<>(reserving(account));
     charged.addAll(heldBy(account));
     return charged;

@@ -198,6 +198,16 @@ public final class PodRecords {
     }
   }
 
+  /** All pods that have not ended. */
+  List<PodRecord> all() {
+    lock.lock();
+    try {
+      return List.copyOf(byUid.values());
+    } finally {
+      lock.unlock();
+    }
+  }
+
   /** The pods that are bound to a node. */
   List<PodRecord> bound() {
     lock.lock();

@@ -39,6 +39,7 @@ import java.util.Deque;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
@@ -71,6 +72,7 @@ class PodAccountantTest {
   private Duration last = Duration.ZERO;
   private boolean gone;
   private boolean beingDeleted;
+  private Optional<Duration> withoutWorkload = Optional.empty();
   private boolean jobEnded;
   private final List<Integer> stopped = new ArrayList<>();
   private final List<String> evicted = new ArrayList<>();
@@ -130,6 +132,11 @@ class PodAccountantTest {
     @Override
     public boolean isStoppable(CachedWorkload workload) {
       return true;
+    }
+
+    @Override
+    public Optional<Duration> withoutWorkload(Account account) {
+      return withoutWorkload;
     }
 
     @Override
@@ -280,6 +287,37 @@ class PodAccountantTest {
     accountant.changed(ACCOUNT);
     after(PodAccountant.UNADMITTED);
     assertThat(deleted()).containsExactly("p1");
+  }
+
+  /** It waits for ever: for a Workload that nobody makes, or a class that doesn't exist. */
+  @Test
+  void podsOfAJobThatWaitsWithoutWorkloadAreStopped() throws Exception {
+    workloads.known().clear();
+    pod(1);
+    after(Duration.ofHours(1));
+    assertThat(deleted()).as("its job may be about to be suspended, or isn't queued").isEmpty();
+
+    withoutWorkload = Optional.of(PodAccountant.LEFT_BEHIND);
+    after(Duration.ofSeconds(2));
+    after(PodAccountant.LEFT_BEHIND.minusMillis(100));
+    assertThat(deleted()).as("its controller may be about to delete them").isEmpty();
+    after(Duration.ofMillis(200));
+    assertThat(deleted()).containsExactly("p1");
+  }
+
+  /** An orphan of such a job that a later job adopted. */
+  @Test
+  void aPodOfAJobWithoutWorkloadThatAnotherOneHasQuotaForGoesOn() throws Exception {
+    become(workloadOf(job()).admitted("spot").get());
+    withoutWorkload = Optional.of(PodAccountant.LEFT_BEHIND);
+    Account waiting = new Account("team", "waiting");
+    exists(1, "waiting", "");
+    accounts.records().seen(parser.of(JSON.readTree(stored.get(new UUID(7, 1)))));
+    pod(1);
+    accountant.changed(waiting);
+    after(Duration.ofHours(1));
+    after(Duration.ofHours(1));
+    assertThat(deleted()).isEmpty();
   }
 
   /** Its job was started by hand, and deleted without its pods. */

@@ -573,6 +573,22 @@ class PodAccountsTest {
     assertThat(accounts.beyondReach(account)).isEmpty();
   }
 
+  /** Whether its pods, its job or what links them is known last. */
+  @Test
+  void podsOfAJobThatIsToBeQueuedAndHasNoWorkloadAreLookedAt() {
+    accounts.withoutWorkload(account::equals);
+    accounts.records().seen(pod(1, CHILD, "1", ""));
+    assertThat(changed).isEmpty();
+
+    accounts.linked(CHILD, ROOT);
+    accounts.jobChanged("team", CHILD);
+    assertThat(changed).containsExactly(account);
+    assertThat(accounts.withoutAny()).containsExactly(account);
+
+    accounts.records().seen(pod(2, CHILD, "1", ""));
+    assertThat(changed).containsExactly(account, account);
+  }
+
   @Test
   void aJobThatHasAWorkloadIsRememberedByThat() {
     admitted();

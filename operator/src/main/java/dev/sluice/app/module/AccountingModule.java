@@ -28,6 +28,7 @@ import dev.sluice.jobs.controller.IntegrationRegistry;
 import dev.sluice.jobs.controller.OwnerChainResolver;
 import dev.sluice.jobs.kind.JobIntegration;
 import dev.sluice.jobs.kind.JobKind;
+import dev.sluice.jobs.kind.JobRef;
 import dev.sluice.jobs.kinds.argo.Workflow;
 import dev.sluice.jobs.kinds.leaderworkerset.LeaderWorkerSets;
 import dev.sluice.jobs.kinds.pod.SinglePod;
@@ -49,6 +50,7 @@ import dev.sluice.workload.record.CachedWorkload.Owner;
 import dev.sluice.workload.record.WorkloadLister;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
@@ -77,6 +79,7 @@ public final class AccountingModule implements OperatorModule, WorkloadEventFeed
   private final PodAdmissionLookup lookup;
   private final PodAccountingMetrics metrics;
   private final Set<String> withNewClaims = ConcurrentHashMap.newKeySet();
+  private final Map<String, JobRef> byUid = new ConcurrentHashMap<>();
   private volatile Consumer<WorkloadId> released = workload -> {};
   private volatile Consumer<CachedWorkload> emptied = workload -> {};
   private volatile Consumer<CachedWorkload> outlasted = workload -> {};
@@ -105,6 +108,7 @@ public final class AccountingModule implements OperatorModule, WorkloadEventFeed
                 .enabled(FeatureGate.FAST_QUOTA_RELEASE_IN_POD_INTEGRATION));
     metrics = new PodAccountingMetrics(context.metrics().registry(), context::role);
     accounts = new PodAccounts(workloads.cache(), comparison, this::changed);
+    accounts.withoutWorkload(account -> withoutWorkload(account).isPresent());
     attended = new AttendedKinds(context);
     FreshPods freshPods = new FreshPods(context.requests(WRITES_AT_A_TIME), parser);
     accountant =
@@ -305,6 +309,14 @@ public final class AccountingModule implements OperatorModule, WorkloadEventFeed
         Optional.of(new OwnerLinks(context.requests(WRITES_AT_A_TIME), jobs, resolver, accounts));
   }
 
+  /** The job that an account is named after, if it is to be queued and has no Workload. */
+  private Optional<CachedJob> withoutWorkload(Account account) {
+    JobRef job = byUid.get(account.root());
+    return job == null || !job.namespace().equals(account.namespace())
+        ? Optional.empty()
+        : links.flatMap(it -> it.withoutWorkload(job));
+  }
+
   private boolean jobExists(CachedWorkload workload) {
     return workload.owners().anyMatch(owner -> job(workload, owner).isPresent());
   }
@@ -325,6 +337,10 @@ public final class AccountingModule implements OperatorModule, WorkloadEventFeed
           .controller(after)
           .filter(owner -> !owner.uid().isEmpty())
           .ifPresent(owner -> accounts.linked(after.ref().uid(), owner.uid()));
+      if (enabled() && isFollowed(after.ref().kind())) {
+        byUid.put(after.ref().uid(), after.ref());
+        accounts.jobChanged(after.ref().namespace(), after.ref().uid());
+      }
       if (after.deleting() && (before == null || !before.deleting())) {
         changed(new Account(after.ref().namespace(), after.ref().uid()));
       }
@@ -337,13 +353,20 @@ public final class AccountingModule implements OperatorModule, WorkloadEventFeed
             resolver.status(before) instanceof ManagementStatus.Own);
       }
       accounts.records().ownerGone(before.ref().uid());
+      byUid.remove(before.ref().uid());
     }
+  }
+
+  /** Pods have their own gate; the steps of a Workflow that is held end by themselves. */
+  private static boolean isFollowed(JobKind kind) {
+    return !kind.equals(SinglePod.KIND) && !kind.equals(Workflow.KIND);
   }
 
   @Override
   public void leadershipStarted() {
     leading = true;
     accounts.all().forEach(this::changed);
+    accounts.withoutAny().forEach(this::changed);
   }
 
   @Override
@@ -367,6 +390,13 @@ public final class AccountingModule implements OperatorModule, WorkloadEventFeed
     @Override
     public boolean isStoppable(CachedWorkload workload) {
       return AccountingModule.this.isStoppable(workload);
+    }
+
+    @Override
+    public Optional<Duration> withoutWorkload(Account account) {
+      return AccountingModule.this
+          .withoutWorkload(account)
+          .flatMap(job -> OwnerLinks.tolerated(job, context.configuration().evictionPodTimeout()));
     }
 
     @Override
@@ -523,6 +553,35 @@ public final class AccountingModule implements OperatorModule, WorkloadEventFeed
         uncharged = uncharged.isPresent() ? uncharged : unqueued;
       }
       return uncharged;
+    }
+
+    /**
+     * A job that is to be queued itself and has no Workload. One whose owner isn't known yet may be
+     * a part of that.
+     */
+    Optional<CachedJob> withoutWorkload(JobRef job) {
+      return accounts.workloadsOf(new Account(job.namespace(), job.uid())).isEmpty()
+          ? jobs.find(job.kind(), job.namespace(), job.name())
+              .filter(found -> found.ref().uid().equals(job.uid()))
+              .filter(found -> resolver.status(found) instanceof ManagementStatus.Own)
+              .filter(found -> !resolver.missesOwner(found))
+          : Optional.empty();
+    }
+
+    /**
+     * How long pods may run of a job that is to be queued and has no Workload. One that isn't
+     * suspended is about to be: its controller would count a pod that is stopped before as failed.
+     * One that has ended may have had a Workload, which was kept for a while.
+     *
+     * @param afterEnd how long pods may run on after their job has ended; zero: for ever
+     * @return empty if they may run as long as they like
+     */
+    static Optional<Duration> tolerated(CachedJob job, Duration afterEnd) {
+      if (job.state().end().isPresent()) {
+        return Optional.of(afterEnd).filter(Duration::isPositive);
+      }
+      return Optional.of(PodAccountant.LEFT_BEHIND)
+          .filter(any -> job.state().suspended() || job.deleting());
     }
 
     /** Whether an owner exists, or is of a kind that isn't followed. */

@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.sluice.accounting.Account;
 import dev.sluice.accounting.AdmissionComparison;
+import dev.sluice.accounting.PodAccountant;
 import dev.sluice.accounting.PodAccounts;
 import dev.sluice.accounting.PodRecord;
 import dev.sluice.accounting.PodRecordParser;
@@ -16,7 +17,9 @@ import dev.sluice.jobs.GivenJob;
 import dev.sluice.jobs.controller.IntegrationRegistry;
 import dev.sluice.jobs.controller.OwnerChainResolver;
 import dev.sluice.jobs.kinds.BuiltInIntegrations;
+import dev.sluice.jobs.kinds.batch.BatchJob;
 import dev.sluice.jobs.kinds.pod.PodIndex;
+import dev.sluice.jobs.policy.CachedJob;
 import dev.sluice.jobs.policy.JobOptions;
 import dev.sluice.kube.client.ApiClient;
 import dev.sluice.testing.PlayedApi;
@@ -24,6 +27,7 @@ import dev.sluice.workload.KnownWorkloads;
 import dev.sluice.workload.feed.AdmittedRequests;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import java.io.IOException;
+import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import org.junit.jupiter.api.AfterEach;
@@ -127,6 +131,36 @@ class OwnerLinksTest {
                 """
                     .formatted(CHILD, labels)));
     return links.read(pod("batch/v1", "Job", "child"));
+  }
+
+  @Test
+  void aQueuedJobWithoutWorkloadIsOneThatNamesAQueueAndWhoseOwnersAreKnown() {
+    assertThat(withoutWorkload(job())).as("it has one").isFalse();
+    workloads.known().clear();
+    assertThat(withoutWorkload(job())).isTrue();
+    assertThat(withoutWorkload(job().queue(""))).isFalse();
+
+    GivenJob child = job().ownedBy("jobset.x-k8s.io/v1alpha2", "JobSet", "set", "uid-of-set");
+    assertThat(withoutWorkload(child)).as("the watch of JobSets may be behind").isFalse();
+  }
+
+  private boolean withoutWorkload(GivenJob given) {
+    CachedJob job = given.view();
+    registry.register(BatchJob.KIND, (namespace, name) -> Optional.of(job));
+    return links.withoutWorkload(job.ref()).isPresent();
+  }
+
+  /** One that isn't suspended is about to be. */
+  @Test
+  void podsOfASuspendedJobWithoutWorkloadAreToleratedForSeconds() {
+    Duration hour = Duration.ofHours(1);
+    CachedJob waiting = job().spec("suspend", "true").view();
+    assertThat(OwnerLinks.tolerated(waiting, hour)).contains(PodAccountant.LEFT_BEHIND);
+    assertThat(OwnerLinks.tolerated(job().spec("suspend", "false").view(), hour)).isEmpty();
+
+    CachedJob ended = job().ended("Complete", "done").view();
+    assertThat(OwnerLinks.tolerated(ended, hour)).contains(hour);
+    assertThat(OwnerLinks.tolerated(ended, Duration.ZERO)).isEmpty();
   }
 
   @Test
