@@ -6,6 +6,8 @@ import dev.sluice.jobs.policy.JobOptions;
 import dev.sluice.jobs.policy.ManagementStatus;
 import dev.sluice.workload.record.CachedWorkload;
 import dev.sluice.workload.record.WorkloadLister;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Optional;
 
 /**
@@ -74,7 +76,11 @@ public final class OwnerChainResolver {
     return false;
   }
 
-  /** Whether and through which job a job is managed. A gated pod of a parent is managed itself. */
+  /**
+   * Whether and through which job a job is managed. A gated pod of a parent is managed itself. Of
+   * jobs that own each other in a circle none is above the others: each stands for itself if it
+   * asks to be managed.
+   */
   public ManagementStatus status(CachedJob job) {
     if (!options.managedNamespaces().test(job.ref().namespace())) {
       return new ManagementStatus.Unmanaged();
@@ -83,20 +89,29 @@ public final class OwnerChainResolver {
       return asksToBeManaged(job) ? new ManagementStatus.Own() : new ManagementStatus.Unmanaged();
     }
     Optional<CachedJob> managed = Optional.empty();
+    List<String> seen = new ArrayList<>(List.of(job.ref().uid()));
     Optional<CachedJob> next = parent(job);
-    for (int depth = 1; next.isPresent(); depth++) {
-      if (depth > DEEPEST) {
+    while (next.isPresent() && !seen.contains(next.get().ref().uid())) {
+      if (seen.size() > DEEPEST) {
         return new ManagementStatus.NestedTooDeep();
       }
+      seen.add(next.get().ref().uid());
       if (asksToBeManaged(next.get())) {
         managed = next;
       }
       next = parent(next.get());
     }
+    if (next.filter(top -> isSame(top, job)).isPresent() && asksToBeManaged(job)) {
+      return new ManagementStatus.Own();
+    }
     if (managed.isPresent()) {
       return new ManagementStatus.ChildOfManaged(admitted(managed.get()));
     }
     return asksToBeManaged(job) ? new ManagementStatus.Own() : new ManagementStatus.Unmanaged();
+  }
+
+  private static boolean isSame(CachedJob one, CachedJob other) {
+    return one.ref().uid().equals(other.ref().uid());
   }
 
   /** Whether a job may be managed; answered from the job and its Workloads, without its owners. */

@@ -147,6 +147,44 @@ class OwnerChainResolverTest {
     assertThat(resolver.status(child)).isInstanceOf(ManagementStatus.Own.class);
   }
 
+  /** Somebody makes a Job its own owner, or that of its owner, so that its chain never ends. */
+  @Test
+  void ofJobsThatOwnEachOtherEachStandsForItself() {
+    GivenJob own = job().named("own", "own").ownedBy("example.com/v1", "Grouped", "own", "own");
+    registry.register(GROUPED, (namespace, name) -> Optional.of(own.view()));
+    assertThat(resolver.status(own.view())).isInstanceOf(ManagementStatus.Own.class);
+
+    GivenJob one = job().named("one", "one").ownedBy("example.com/v1", "Grouped", "two", "two");
+    GivenJob two = job().named("two", "two").ownedBy("example.com/v1", "Grouped", "one", "one");
+    registry.register(
+        GROUPED, (namespace, name) -> Optional.of(name.equals("one") ? one.view() : two.view()));
+    assertThat(resolver.status(one.view())).isInstanceOf(ManagementStatus.Own.class);
+    assertThat(resolver.status(two.view())).isInstanceOf(ManagementStatus.Own.class);
+
+    CachedJob below = job().ownedBy("example.com/v1", "Grouped", "one", "one").view();
+    assertThat(resolver.status(below)).isInstanceOf(ManagementStatus.ChildOfManaged.class);
+    two.queue("");
+    assertThat(resolver.status(one.view())).isInstanceOf(ManagementStatus.Own.class);
+    assertThat(resolver.status(two.view())).isInstanceOf(ManagementStatus.ChildOfManaged.class);
+  }
+
+  @Test
+  void moreThanTenOwnersAreTooMany() {
+    registry.register(
+        GROUPED,
+        (namespace, name) -> {
+          String next = Integer.toString(Integer.parseInt(name) + 1);
+          GivenJob link = job().named(name, name);
+          return Optional.of(
+              (name.equals("10") ? link : link.ownedBy("example.com/v1", "Grouped", next, next))
+                  .view());
+        });
+    assertThat(resolver.status(job().ownedBy("example.com/v1", "Grouped", "1", "1").view()))
+        .isInstanceOf(ManagementStatus.ChildOfManaged.class);
+    assertThat(resolver.status(job().ownedBy("example.com/v1", "Grouped", "0", "0").view()))
+        .isInstanceOf(ManagementStatus.NestedTooDeep.class);
+  }
+
   /** docs/queueing-policies.md#who-may-use-a-queue-or-a-class. */
   @Test
   void whatAnOwnerNamesCountsWhereSomebodyJudgedIt() {
