@@ -17,7 +17,8 @@ import java.util.stream.Stream;
  * @param name the name
  * @param node the node that the pod is bound to; empty while it is bound to none
  * @param amounts what it requests
- * @param owners its controllers: as a rule one, or none; those that it named earlier, too
+ * @param owners its controllers: as a rule one, or none; those that it named earlier, too; behind a
+ *     controller that is a pod the job that it is believed to be a part of
  * @param eligibility whether it may run, and what held it
  * @param deletion its deletion, if it is being deleted
  */
@@ -110,7 +111,7 @@ public record PodRecord(
     }
     List<Owner> added = owners.stream().filter(owner -> !earlier.owners.contains(owner)).toList();
     List<Owner> all = new ArrayList<>(earlier.owners);
-    if (!added.isEmpty() && all.size() == MOST_OWNERS) {
+    while (all.size() + added.size() > MOST_OWNERS) {
       all.removeLast();
     }
     all.addAll(added);

@@ -16,8 +16,10 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.SortedMap;
 import java.util.UUID;
+import java.util.function.Function;
 import java.util.function.Predicate;
 import java.util.function.UnaryOperator;
+import java.util.stream.Stream;
 
 /**
  * Makes records of pods. Total: whatever a pod says, the result is a record. Values that many pods
@@ -47,19 +49,36 @@ public final class PodRecordParser {
 
   private final AdmittedRequests requests;
   private final Predicate<String> placeholderImage;
+  private final Function<JsonNode, Optional<Owner>> jobBehind;
   private final WeakInterner<PodRecord.Amounts> amounts = new WeakInterner<>();
   private final WeakInterner<String> names = new WeakInterner<>();
   private final WeakInterner<List<Owner>> owners = new WeakInterner<>();
   private final WeakInterner<PodRecord.PodEligibility> eligibilities = new WeakInterner<>();
 
   /**
-   * A parser that counts requests as quota does.
+   * A parser that counts requests as quota does, for pods that are parts of no job but by their
+   * controllers.
    *
    * @param placeholderImage whether an AdmissionCheck names this image for placeholder pods
    */
   public PodRecordParser(AdmittedRequests requests, Predicate<String> placeholderImage) {
+    this(requests, placeholderImage, metadata -> Optional.empty());
+  }
+
+  /**
+   * A parser that counts requests as quota does.
+   *
+   * @param placeholderImage whether an AdmissionCheck names this image for placeholder pods
+   * @param jobBehind the job that a pod is a part of although its controller is another pod, by its
+   *     metadata
+   */
+  public PodRecordParser(
+      AdmittedRequests requests,
+      Predicate<String> placeholderImage,
+      Function<JsonNode, Optional<Owner>> jobBehind) {
     this.requests = requests;
     this.placeholderImage = placeholderImage;
+    this.jobBehind = jobBehind;
   }
 
   /** The record of a pod of the API server. */
@@ -72,7 +91,7 @@ public final class PodRecordParser {
         metadata.path("name").asText(),
         names.of(spec.path("nodeName").asText()),
         amounts(pod),
-        owners.of(controllers(metadata)),
+        owners.of(owners(metadata)),
         eligibility(metadata, spec),
         deletion(metadata));
   }
@@ -130,6 +149,17 @@ public final class PodRecordParser {
             : requested;
     return amounts.of(
         new PodRecord.Amounts(requested, requests.counted(charged), requests.claims(pod)));
+  }
+
+  /**
+   * What a pod belongs to. Another pod as its controller may be any: who lets the pod run as a part
+   * of the job behind that one has it counted there, too.
+   */
+  private List<Owner> owners(JsonNode metadata) {
+    List<Owner> controllers = controllers(metadata);
+    return controllers.stream().noneMatch(Owner::isPod)
+        ? controllers
+        : Stream.concat(controllers.stream(), jobBehind.apply(metadata).stream()).toList();
   }
 
   private static List<Owner> controllers(JsonNode metadata) {

@@ -3,10 +3,14 @@ package dev.sluice.accounting;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.sluice.workload.Templates;
 import dev.sluice.workload.feed.AdmittedRequests;
+import dev.sluice.workload.record.CachedWorkload.Owner;
+import java.util.Optional;
 import java.util.Set;
 import java.util.UUID;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
 /** What is remembered of pods and of what controls them. */
@@ -47,6 +51,30 @@ class PodRecordsTest {
         .endsWith("last");
     assertThat(seen("").parents()).hasSize(PodRecord.MOST_OWNERS).endsWith("last");
     assertThat(records.above(seen(""))).contains("job", "last").hasSize(PodRecord.MOST_OWNERS + 1);
+  }
+
+  /** An executor of Spark has a pod as its controller, and the application behind that. */
+  @Test
+  void noMoreAreRememberedWhereAPodHasTwoAtATime() {
+    PodRecordParser ofExecutors =
+        new PodRecordParser(
+            AdmittedRequests.PLAIN,
+            image -> false,
+            metadata -> Optional.of(new Owner("example.com/v1", "App", "app", owner(metadata))));
+    for (String uid : IntStream.range(0, CHANGES).mapToObj(Integer::toString).toList()) {
+      JsonNode pod = pod(uid);
+      pod.at("/metadata/ownerReferences")
+          .forEach(it -> ((ObjectNode) it).put("apiVersion", "v1").put("kind", "Pod"));
+      records.seen(ofExecutors.of(pod));
+    }
+    assertThat(records.find(new UUID(7, 1)).orElseThrow().parents())
+        .hasSize(PodRecord.MOST_OWNERS)
+        .startsWith("0", "behind-0")
+        .endsWith("999", "behind-999");
+  }
+
+  private static String owner(JsonNode metadata) {
+    return "behind-" + metadata.at("/ownerReferences/0/uid").asText();
   }
 
   @Test

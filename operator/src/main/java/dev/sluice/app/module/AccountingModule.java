@@ -97,7 +97,9 @@ public final class AccountingModule implements OperatorModule, WorkloadEventFeed
         context.options().admittedRequests().counting(informers.claimedDevices());
     parser =
         new PodRecordParser(
-            requests, image -> isPlaceholderImage(image, informers.caches().checks().values()));
+            requests,
+            image -> isPlaceholderImage(image, informers.caches().checks().values()),
+            metadata -> links.flatMap(known -> known.jobBehind(metadata)));
     AdmissionComparison comparison =
         new AdmissionComparison(
             requests,
@@ -553,6 +555,28 @@ public final class AccountingModule implements OperatorModule, WorkloadEventFeed
         uncharged = uncharged.isPresent() ? uncharged : unqueued;
       }
       return uncharged;
+    }
+
+    /**
+     * The job that a pod is a part of by what is believed of its labels, although its controller is
+     * another pod: nobody gates it, whatever pod that is. One that was made later is none of it.
+     */
+    Optional<Owner> jobBehind(JsonNode metadata) {
+      return CachedJobParser.controller(metadata)
+          .flatMap(
+              named ->
+                  resolver
+                      .believed()
+                      .of(named, SinglePod.KIND.kind(), JsonFields.map(metadata, "labels")))
+          .filter(behind -> behind.uid().isEmpty())
+          .flatMap(behind -> jobs.find(JsonFields.text(metadata, "namespace"), behind))
+          .filter(
+              job ->
+                  JsonFields.time(metadata.path("creationTimestamp"))
+                      .filter(made -> made.isBefore(job.createdAt()))
+                      .isEmpty())
+          .map(CachedJob::ref)
+          .map(job -> new Owner(job.kind().apiVersion(), job.kind().kind(), job.name(), job.uid()));
     }
 
     /**

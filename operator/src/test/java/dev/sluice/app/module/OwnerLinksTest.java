@@ -5,6 +5,7 @@ import static dev.sluice.jobs.GivenWorkload.workloadOf;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import com.fasterxml.jackson.databind.JsonNode;
 import dev.sluice.accounting.Account;
 import dev.sluice.accounting.AdmissionComparison;
 import dev.sluice.accounting.PodAccountant;
@@ -19,6 +20,7 @@ import dev.sluice.jobs.controller.OwnerChainResolver;
 import dev.sluice.jobs.kinds.BuiltInIntegrations;
 import dev.sluice.jobs.kinds.batch.BatchJob;
 import dev.sluice.jobs.kinds.pod.PodIndex;
+import dev.sluice.jobs.kinds.spark.SparkApplication;
 import dev.sluice.jobs.policy.CachedJob;
 import dev.sluice.jobs.policy.JobOptions;
 import dev.sluice.kube.client.ApiClient;
@@ -28,6 +30,7 @@ import dev.sluice.workload.feed.AdmittedRequests;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import java.io.IOException;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
 import org.junit.jupiter.api.AfterEach;
@@ -49,8 +52,12 @@ class OwnerLinksTest {
   private final IntegrationRegistry registry =
       new IntegrationRegistry(
           BuiltInIntegrations.all(new PodIndex()),
-          List.of("batch/job", "jobset.x-k8s.io/jobset"),
-          gate -> false);
+          List.of(
+              "batch/job",
+              "jobset.x-k8s.io/jobset",
+              "pod",
+              "sparkoperator.k8s.io/sparkapplication"),
+          gate -> true);
   private final OwnerLinks links =
       new OwnerLinks(
           new ApiClient(client, ApiClient.Options.atATime(1)),
@@ -161,6 +168,32 @@ class OwnerLinksTest {
     CachedJob ended = job().ended("Complete", "done").view();
     assertThat(OwnerLinks.tolerated(ended, hour)).contains(hour);
     assertThat(OwnerLinks.tolerated(ended, Duration.ZERO)).isEmpty();
+  }
+
+  /** It runs ungated for the sake of the application, whatever pod it names. */
+  @Test
+  void anExecutorIsCountedWithTheApplicationThatItNames() throws Exception {
+    registry.register(SparkApplication.KIND, (namespace, name) -> Optional.of(job().view()));
+    Instant created = job().view().createdAt();
+    PodRecordParser parser =
+        new PodRecordParser(AdmittedRequests.PLAIN, image -> false, links::jobBehind);
+    assertThat(accounts.accountsOf(parser.of(executor("executor", created))))
+        .containsExactly(new Account("team", GivenJob.UID));
+    assertThat(accounts.accountsOf(parser.of(executor("driver", created)))).isEmpty();
+    assertThat(accounts.accountsOf(parser.of(executor("executor", created.minusSeconds(1)))))
+        .as("of an earlier application of that name")
+        .isEmpty();
+  }
+
+  private static JsonNode executor(String role, Instant created) throws IOException {
+    return JsonMappers.JSON.readTree(
+        """
+        {"metadata": {"namespace": "team", "name": "p", "creationTimestamp": "%s",
+         "uid": "0d000000-0000-4000-8000-000000000001", "ownerReferences": [
+         {"apiVersion": "v1", "kind": "Pod", "name": "p", "uid": "%s", "controller": true}],
+         "labels": {"spark-role": "%s", "sparkoperator.k8s.io/app-name": "app"}}}
+        """
+            .formatted(created, CHILD, role));
   }
 
   @Test
