@@ -33,6 +33,9 @@ public final class PodRecordParser {
   /** The API server can't tell times after the year 9999. */
   private static final long LONGEST_GRACE_SECONDS = 10_000L * 366 * 24 * 3_600;
 
+  /** The longest name of an object; UIDs, kinds and versions of real objects are shorter. */
+  static final int LONGEST_NAME = 253;
+
   /** The label by which the Job controller tells its pods. */
   private static final String JOB_UID = "batch.kubernetes.io/controller-uid";
 
@@ -171,11 +174,20 @@ public final class PodRecordParser {
         .map(
             reference ->
                 new Owner(
-                    reference.path("apiVersion").asText(),
-                    reference.path("kind").asText(),
-                    reference.path("name").asText(),
-                    reference.path("uid").asText()))
+                    bounded(reference, "apiVersion"),
+                    bounded(reference, "kind"),
+                    bounded(reference, "name"),
+                    bounded(reference, "uid")))
         .toList();
+  }
+
+  /**
+   * The API server takes an owner of any length, and several of a pod are remembered. What is cut
+   * off stays longer than any name of an object, so that it is nobody's.
+   */
+  private static String bounded(JsonNode reference, String field) {
+    String text = reference.path(field).asText();
+    return text.length() <= LONGEST_NAME ? text : text.substring(0, LONGEST_NAME + 1);
   }
 
   private PodRecord.PodEligibility eligibility(JsonNode metadata, JsonNode spec) {

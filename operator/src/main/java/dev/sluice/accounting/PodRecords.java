@@ -114,11 +114,15 @@ public final class PodRecords {
   }
 
   /**
-   * An object that is no pod is controlled by another one.
+   * An object that is no pod is controlled by another one. A UID longer than any is that of none,
+   * and not remembered: people write it.
    *
    * @return whether this was not known
    */
   public boolean linked(String uid, String parent) {
+    if (parent.length() > PodRecordParser.LONGEST_NAME) {
+      return false;
+    }
     lock.lock();
     try {
       SequencedSet<String> parents = links.computeIfAbsent(uid, any -> new Link()).parents;

@@ -7,6 +7,7 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.sluice.workload.Templates;
 import dev.sluice.workload.feed.AdmittedRequests;
 import dev.sluice.workload.record.CachedWorkload.Owner;
+import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.UUID;
@@ -75,6 +76,30 @@ class PodRecordsTest {
 
   private static String owner(JsonNode metadata) {
     return "behind-" + metadata.at("/ownerReferences/0/uid").asText();
+  }
+
+  /** An API server takes names and UIDs of owners of any length. */
+  @Test
+  void whatIsRememberedOfAnOwnerIsNoLongerThanNamesAre() {
+    String text = "x".repeat(100_000);
+    for (int i = 0; i < PodRecord.MOST_OWNERS; i++) {
+      String longText = i + text;
+      records.seen(
+          parser.of(
+              Templates.node(
+                  """
+                  {metadata: {namespace: team, name: p, uid: %s, ownerReferences: [
+                    {apiVersion: %s/v1, kind: %s, name: %s, uid: %s, controller: true}]}, spec: {}}
+                  """
+                      .formatted(new UUID(7, 1), longText, longText, longText, longText))));
+      records.linked("job", longText);
+    }
+    List<Owner> owners = records.find(new UUID(7, 1)).orElseThrow().owners();
+    assertThat(owners)
+        .hasSize(PodRecord.MOST_OWNERS)
+        .flatExtracting(Owner::apiVersion, Owner::kind, Owner::name, Owner::uid)
+        .allSatisfy(each -> assertThat((String) each).hasSizeLessThan(300));
+    assertThat(records.above("job")).containsExactly("job");
   }
 
   @Test
