@@ -210,17 +210,36 @@ class NodeCapacityIT {
                 .isEqualTo("1");
             assertThat(jobs.placeholders()).isEmpty();
           });
-      jobs.patchStatus(
-          BUFFER,
+      String uid = jobs.get(BUFFER, name).at("/metadata/uid").asText();
+      jobs.patch(
+          "v1/PodTemplate",
           name,
-          "{'status': {'replicas': 1, 'conditions': [{'type': 'Provisioning', 'status': 'True',"
-              + " 'reason': 'Played', 'message': '', 'lastTransitionTime':"
-              + " '2026-03-01T10:00:00Z'}]}}");
+          "{'template': {'spec': {'containers': [{'name': 'c', 'image': 'none'}]}}}");
+      nodesCome(jobs, name);
+      eventually(
+          () -> assertThat(jobs.get(BUFFER, name).at("/metadata/uid").asText()).isNotEqualTo(uid));
+      eventually(
+          () ->
+              assertThat(
+                      jobs.get("v1/PodTemplate", name)
+                          .at("/template/spec/containers/0/resources/requests/cpu")
+                          .asText())
+                  .isEqualTo("1"));
+      nodesCome(jobs, name);
       jobs.awaitCondition(QueuedJobs.WORKLOAD, workload, "Admitted", "True");
       jobs.awaitGone(BUFFER, name);
     } finally {
       cluster.client().resource(definition).delete();
     }
+  }
+
+  private static void nodesCome(QueuedJobs jobs, String buffer) {
+    jobs.patchStatus(
+        BUFFER,
+        buffer,
+        "{'status': {'replicas': 1, 'conditions': [{'type': 'Provisioning', 'status': 'True',"
+            + " 'reason': 'Played', 'message': '', 'lastTransitionTime':"
+            + " '2026-03-01T10:00:00Z'}]}}");
   }
 
   private static void timeout(TestCluster cluster, String timeout) {

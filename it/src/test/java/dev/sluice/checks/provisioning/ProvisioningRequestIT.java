@@ -335,6 +335,60 @@ class ProvisioningRequestIT {
     assertThat(jobs.find(REQUEST, queue.request("bare", 1))).isPresent();
   }
 
+  /** The names and the UID of a Workload are no secrets, and it may wait for quota for long. */
+  @Test
+  void aRequestThatSomebodyWroteInTheOperatorsNameIsReplaced() {
+    queue.withCheck("").withQueues();
+    jobs.awaitCondition("kueue.x-k8s.io/v1beta2/LocalQueue", "lq", "Active", "True");
+    queue.stop("Hold");
+    cluster.applyText(BARE.replace("active: false", "active: true"));
+    String request = queue.request("bare", 1);
+    cluster.applyText(
+        """
+        apiVersion: autoscaling.x-k8s.io/v1
+        kind: ProvisioningRequest
+        metadata:
+          name: "%1$s"
+          labels: {kueue.x-k8s.io/managed: "true"}
+          ownerReferences:
+          - {apiVersion: kueue.x-k8s.io/v1beta2, kind: Workload, name: bare, uid: %2$s, controller: true}
+        spec:
+          provisioningClassName: check-capacity.autoscaling.x-k8s.io
+          podSets: [{count: 1, podTemplateRef: {name: "ppt-%1$s-main"}}]
+        """
+            .formatted(request, jobs.get(WORKLOAD, "bare").at("/metadata/uid").asText()));
+    String uid = jobs.get(REQUEST, request).at("/metadata/uid").asText();
+    cluster.applyText(
+        """
+        apiVersion: v1
+        kind: PodTemplate
+        metadata:
+          name: "ppt-%1$s-main"
+          labels: {kueue.x-k8s.io/managed: "true"}
+          ownerReferences:
+          - {apiVersion: autoscaling.x-k8s.io/v1, kind: ProvisioningRequest, name: "%1$s", uid: %2$s, controller: true}
+        template: {spec: {containers: [{name: c, image: none, resources: {requests: {cpu: 1m}}}]}}
+        """
+            .formatted(request, uid));
+    queue.answer(request, "Provisioned", "a small node");
+
+    queue.stop("None");
+
+    eventually(
+        () ->
+            assertThat(jobs.get(REQUEST, request).at("/metadata/uid").asText()).isNotEqualTo(uid));
+    assertThat(queue.check("bare").path("state").asText()).isEqualTo("Pending");
+    eventually(
+        () ->
+            assertThat(
+                    jobs.get(TEMPLATE, "ppt-" + request + "-main")
+                        .at("/template/spec/containers/0/resources/requests/cpu")
+                        .asText())
+                .isEqualTo("1"));
+    queue.answer(request, "Provisioned", "a large node");
+    queue.awaitCheck("bare", "Ready", "a large node");
+  }
+
   /** Changes of 0.20, section 4: EnforceProvisioningPodTemplateContents. */
   @Test
   void aPodTemplateOfSomebodyElseWithTheSameNameIsReplaced() {

@@ -3,9 +3,7 @@ package dev.sluice.checks.provisioning;
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.sluice.api.KueueConstants;
 import dev.sluice.core.model.MapCopies;
-import java.util.ArrayList;
 import java.util.HashMap;
-import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
@@ -20,7 +18,7 @@ import java.util.Optional;
  * @param reservation the reservation that it was made for; empty if it doesn't say
  * @param digest of what was requested; empty if it doesn't say
  * @param className the class in its spec
- * @param templates the names of the PodTemplates in its spec
+ * @param pods how many pods of each PodTemplate its spec asks for, by the PodTemplate's name
  * @param conditions the conditions by type
  * @param details the details that the class provided
  */
@@ -35,7 +33,7 @@ record CachedRequest(
     String reservation,
     String digest,
     String className,
-    List<String> templates,
+    Map<String, Long> pods,
     Map<String, RequestCondition> conditions,
     Map<String, String> details) {
 
@@ -77,7 +75,7 @@ record CachedRequest(
         text(metadata.path("annotations"), RESERVATION),
         text(metadata.path("annotations"), DIGEST),
         text(object.path("spec"), "provisioningClassName"),
-        templates(object.path("spec").path("podSets")),
+        pods(object.path("spec").path("podSets")),
         conditions(object.path("status").path("conditions")),
         details(object.path("status").path("provisioningClassDetails")));
   }
@@ -97,15 +95,16 @@ record CachedRequest(
     return text(object.path("metadata").path("labels"), KueueConstants.MANAGED).equals("true");
   }
 
-  private static List<String> templates(JsonNode podSets) {
-    List<String> result = new ArrayList<>();
+  /** What the spec of a request asks for, as {@link #pods()}. */
+  static Map<String, Long> pods(JsonNode podSets) {
+    Map<String, Long> result = new HashMap<>();
     for (JsonNode podSet : podSets) {
       String name = text(podSet.path("podTemplateRef"), "name");
       if (!name.isEmpty()) {
-        result.add(name);
+        result.merge(name, podSet.path("count").asLong(), Long::sum);
       }
     }
-    return List.copyOf(result);
+    return MapCopies.of(result);
   }
 
   private static Map<String, RequestCondition> conditions(JsonNode list) {

@@ -38,8 +38,9 @@ record CapacityHolder(
    * What a holder was made for.
    *
    * @param digest of the reservation and of what was asked for
+   * @param pods for how many pods its spec asks
    */
-  record Purpose(String check, String podSet, String digest) {}
+  record Purpose(String check, String podSet, String digest, long pods) {}
 
   /**
    * How far a holder is.
@@ -54,7 +55,8 @@ record CapacityHolder(
   static CapacityHolder ofPod(JsonNode pod) {
     String phase = text(pod.path("status"), "phase");
     boolean over = phase.equals("Failed") || phase.equals("Succeeded");
-    return of(pod, "v1", PODS, !text(pod.path("spec"), "nodeName").isEmpty() && !over, over);
+    boolean ready = !text(pod.path("spec"), "nodeName").isEmpty() && !over;
+    return of(pod, "v1", PODS, 1, new State(isDeleting(pod), ready, over));
   }
 
   /** Reads a CapacityBuffer. */
@@ -70,11 +72,12 @@ record CapacityHolder(
     long wanted = buffer.path("spec").path("replicas").asLong(0);
     boolean complete = status.path("replicas").asLong(0) >= wanted;
     String apiVersion = text(buffer, "apiVersion");
-    return of(buffer, apiVersion, BUFFERS, provisioned && complete, false);
+    State state = new State(isDeleting(buffer), provisioned && complete, false);
+    return of(buffer, apiVersion, BUFFERS, wanted, state);
   }
 
   private static CapacityHolder of(
-      JsonNode object, String apiVersion, String plural, boolean ready, boolean over) {
+      JsonNode object, String apiVersion, String plural, long pods, State state) {
     JsonNode metadata = object.path("metadata");
     JsonNode annotations = metadata.path("annotations");
     return new CapacityHolder(
@@ -85,8 +88,13 @@ record CapacityHolder(
         new Purpose(
             text(annotations, CHECK),
             text(annotations, POD_SET),
-            text(annotations, CachedRequest.DIGEST)),
-        new State(metadata.hasNonNull("deletionTimestamp"), ready, over));
+            text(annotations, CachedRequest.DIGEST),
+            pods),
+        state);
+  }
+
+  private static boolean isDeleting(JsonNode object) {
+    return object.path("metadata").hasNonNull("deletionTimestamp");
   }
 
   private static String text(JsonNode holder, String field) {

@@ -200,6 +200,8 @@ final class NodeCapacityPolicy {
       CapacityHolder holder = present.get(each.name());
       if (holder == null) {
         missing.add(each);
+      } else if (!isFor(each.podSet(), holder.purpose()) && !unfit.contains(holder)) {
+        unfit.add(holder); // whoever may create buffers may write the digest
       }
       if (holder != null
           && !unfit.contains(holder)
@@ -293,6 +295,11 @@ final class NodeCapacityPolicy {
         .condition("QuotaReserved")
         .map(Condition::lastTransitionTime)
         .orElse(input.now());
+  }
+
+  private boolean isFor(PodSet podSet, CapacityHolder.Purpose purpose) {
+    return purpose.podSet().equals(podSet.name())
+        && purpose.pods() == (buffers ? podSet.count() : 1);
   }
 
   /** Names are the same for each look, so that nothing is made twice. */

@@ -365,11 +365,13 @@ final class NodeCapacityReconciler implements WorkloadListener, AutoCloseable {
    */
   private Optional<String> ask(CachedWorkload workload, CheckState state, Plan plan, Input input)
       throws InterruptedException {
+    // before the check is Ready it counts what the PodTemplates ask for, whoever made them
+    boolean all = plan.state().filter(set -> set.state().equals(CheckState.READY)).isPresent();
     List<CapacityHolder> bare =
         input.owned().stream()
             .filter(holder -> holder.path().plural().equals(CapacityHolder.BUFFERS))
-            .filter(
-                holder -> !complete.contains(holder.uid()) && !plan.deletions().contains(holder))
+            .filter(holder -> all || !complete.contains(holder.uid()))
+            .filter(holder -> !plan.deletions().contains(holder))
             .toList();
     if (plan.creations().isEmpty() && bare.isEmpty()) {
       return Optional.empty();
@@ -429,7 +431,10 @@ final class NodeCapacityReconciler implements WorkloadListener, AutoCloseable {
       throws InterruptedException {
     CapacityHolder.Purpose purpose =
         new CapacityHolder.Purpose(
-            state.name(), wanted.podSet().name(), NodeCapacityPolicy.digest(workload, input));
+            state.name(),
+            wanted.podSet().name(),
+            NodeCapacityPolicy.digest(workload, input),
+            wanted.podSet().count());
     ObjectNode template = templates.getOrDefault(wanted.podSet().name(), emptyTemplate());
     String image = input.annotations().image();
     boolean buffers = NodeCapacityPolicy.asksByBuffers(input);
@@ -483,6 +488,16 @@ final class NodeCapacityReconciler implements WorkloadListener, AutoCloseable {
           Optional.of(
               "PodTemplate \"%s\" exists and is not one that was made for the CapacityBuffer"
                   .formatted(holder.name()));
+      case Creation.Taken taken
+          when !RequestManifest.covers(taken.object().path("template"), object.path("template")) ->
+          Optional.of(
+              "PodTemplate \"%s\" asks for other nodes%s"
+                  .formatted(
+                      holder.name(),
+                      writer
+                          .delete(holder.path(), holder.uid())
+                          .map(refusal -> ", and its CapacityBuffer can't be deleted: " + refusal)
+                          .orElse("; its CapacityBuffer is made anew")));
       case Creation.Denied denied ->
           Optional.of(
               "PodTemplate \"%s\" can't be created: %s".formatted(holder.name(), denied.message()));

@@ -112,7 +112,10 @@ final class ProvisioningPolicy {
         .orElse("");
   }
 
-  /** Whether a request is one that the operator made for this Workload. */
+  /**
+   * Whether a request says that the operator made it for this Workload. Whoever may create requests
+   * may say so.
+   */
   static boolean belongsTo(CachedWorkload workload, CachedRequest request) {
     return request.managed() && request.controller().equals(workload.id().uid());
   }
@@ -263,8 +266,9 @@ final class ProvisioningPolicy {
   /** Whether something else would be requested now. */
   private boolean isOutdated(
       CachedRequest request, ProvisioningRequestConfigSpec config, List<PodSet> podSets) {
-    return !request.digest().isEmpty()
-        && !request.digest().equals(RequestManifest.digest(workload, config, podSets));
+    return !request.className().equals(config.provisioningClassName())
+        || !request.digest().isEmpty()
+            && !request.digest().equals(RequestManifest.digest(workload, config, podSets));
   }
 
   private static boolean hasFailed(CachedRequest request) {
@@ -303,9 +307,7 @@ final class ProvisioningPolicy {
       CachedRequest request, ProvisioningRequestConfigSpec config, List<PodSet> podSets) {
     Map<String, String> annotations = new TreeMap<>();
     annotations.put(CONSUMED_REQUEST, request.name());
-    annotations.put(
-        CLASS_NAME,
-        request.className().isEmpty() ? config.provisioningClassName() : request.className());
+    annotations.put(CLASS_NAME, request.className());
     Map<String, String> nodeSelector = new TreeMap<>();
     List<String> unusable = new ArrayList<>();
     for (ProvisioningRequestNodeSelector entry : nodeSelectors(config)) {

@@ -284,6 +284,8 @@ final class ProvisioningReconciler implements WorkloadListener, AutoCloseable {
                 parameters, served, dependencies.options().cleansUp(), request));
     return switch (decision) {
       case Keep keep -> new Step(state, Optional.empty());
+      case SetState set when !set.podSetUpdates().isEmpty() ->
+          provisioned(workload, state, set, request.orElseThrow(), parameters);
       case SetState set -> answered(workload, state, set, request);
       case NameTaken taken -> refused(workload, state, taken.message());
       case DeleteRequest deletion -> {
@@ -301,6 +303,40 @@ final class ProvisioningReconciler implements WorkloadListener, AutoCloseable {
 
   private Optional<Duration> rest(CachedWorkload workload, CheckState state) {
     return refusals.rest(workload.id().uid(), state.name(), dependencies.clock().instant());
+  }
+
+  /**
+   * The nodes are there that a request asked for. Its label, its owner and its annotations are what
+   * whoever may create requests may write: what counts is what it asked for.
+   */
+  private Step provisioned(
+      CachedWorkload workload,
+      CheckState state,
+      SetState set,
+      CachedRequest request,
+      ParameterResolution parameters)
+      throws InterruptedException {
+    Optional<JsonNode> object = writer.read(workload);
+    if (object.isEmpty() || parameters.config().isEmpty()) {
+      return new Step(state, Optional.empty());
+    }
+    RequestManifest manifest;
+    try {
+      manifest =
+          RequestManifest.of(
+              workload,
+              object.get(),
+              request.name(),
+              parameters.config().get(),
+              dependencies.flavors());
+    } catch (StartConflictException e) {
+      return refused(workload, state, e.conflict());
+    }
+    if (manifest.isCoveredBy(request, writer.templates(request))) {
+      return new Step(changed(state, set), Optional.empty());
+    }
+    Optional<Duration> again = delete(workload, request, "it asked for other nodes");
+    return new Step(state, Optional.of(again.orElse(SOON)));
   }
 
   private Step answered(
@@ -405,7 +441,7 @@ final class ProvisioningReconciler implements WorkloadListener, AutoCloseable {
     List<String> missing =
         complete.contains(request.uid())
             ? List.of()
-            : request.templates().stream()
+            : request.pods().keySet().stream()
                 .filter(name -> !requests.hasTemplate(request, name))
                 .toList();
     Optional<JsonNode> object = missing.isEmpty() ? Optional.empty() : writer.read(workload);

@@ -17,6 +17,7 @@ import dev.sluice.workload.record.CachedWorkload;
 import dev.sluice.workload.record.CachedWorkload.Assignment;
 import dev.sluice.workload.record.CachedWorkload.PodSet;
 import dev.sluice.workload.record.PodRoleHash;
+import dev.sluice.workload.record.PodTemplateParser;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
@@ -25,6 +26,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -95,6 +97,35 @@ record RequestManifest(ObjectNode request, Map<String, ObjectNode> templates) {
           .put("name", reference);
     }
     return new RequestManifest(request(workload, name, config, podSets), templates);
+  }
+
+  /**
+   * Whether a request asks for what this one would: for as many pods of each PodTemplate, and for
+   * no less by each. An API server may have rounded amounts up, and have added defaults.
+   *
+   * @param present the PodTemplates of the request that exist, by name
+   */
+  boolean isCoveredBy(CachedRequest other, Map<String, JsonNode> present) {
+    return other.pods().equals(CachedRequest.pods(request.path("spec").path("podSets")))
+        && templates.entrySet().stream()
+            .allMatch(
+                each ->
+                    covers(
+                        present.getOrDefault(each.getKey(), JSON.objectNode()).path("template"),
+                        each.getValue()));
+  }
+
+  /** Whether pods of a template need nodes that are no smaller than those of other pods. */
+  static boolean covers(JsonNode template, JsonNode wanted) {
+    Map<String, Long> requested =
+        PodTemplateParser.requests(template.path("spec"), UnaryOperator.identity());
+    JsonNode selected = template.path("spec").path("nodeSelector");
+    return PodTemplateParser.requests(wanted.path("spec"), UnaryOperator.identity())
+            .entrySet()
+            .stream()
+            .allMatch(it -> requested.getOrDefault(it.getKey(), 0L) >= it.getValue())
+        && wanted.path("spec").path("nodeSelector").properties().stream()
+            .allMatch(it -> selected.path(it.getKey()).equals(it.getValue()));
   }
 
   private static void add(

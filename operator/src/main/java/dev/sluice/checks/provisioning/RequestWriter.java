@@ -10,6 +10,8 @@ import dev.sluice.kube.client.ApiRequest;
 import dev.sluice.kube.client.Futures;
 import dev.sluice.kube.client.ObjectPath;
 import dev.sluice.workload.record.CachedWorkload;
+import java.util.HashMap;
+import java.util.Map;
 import java.util.Optional;
 
 /**
@@ -122,6 +124,16 @@ final class RequestWriter {
       case ApiOutcome.Refused refused -> new Creation.Denied(refused.message());
       case ApiOutcome.Unreachable unreachable -> throw unreachable.exception();
     };
+  }
+
+  /** The PodTemplates of a request that exist, by name. */
+  Map<String, JsonNode> templates(CachedRequest request) throws InterruptedException {
+    Map<String, JsonNode> result = new HashMap<>();
+    for (String name : request.pods().keySet()) {
+      get(new ObjectPath("v1", request.namespace(), TEMPLATES, name))
+          .ifPresent(template -> result.put(name, template));
+    }
+    return result;
   }
 
   /**

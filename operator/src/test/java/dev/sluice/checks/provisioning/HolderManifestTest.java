@@ -29,7 +29,7 @@ class HolderManifestTest {
           """);
 
   private static final CapacityHolder.Purpose PURPOSE =
-      new CapacityHolder.Purpose("check", "main", "digest");
+      new CapacityHolder.Purpose("check", "main", "digest", 1);
 
   private static ObjectNode pod() {
     return HolderManifest.pod(

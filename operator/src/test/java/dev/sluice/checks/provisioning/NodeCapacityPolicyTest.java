@@ -57,7 +57,11 @@ class NodeCapacityPolicyTest {
   }
 
   private CapacityHolder buffer(String status) {
-    ObjectNode json = json("wl-check-1-main", digest(), "replicas: 3", status);
+    return buffer(3, status);
+  }
+
+  private CapacityHolder buffer(int replicas, String status) {
+    ObjectNode json = json("wl-check-1-main", digest(), "replicas: " + replicas, status);
     return CapacityHolder.ofBuffer(json.put("apiVersion", "autoscaling.x-k8s.io/v1"));
   }
 
@@ -69,7 +73,8 @@ class NodeCapacityPolicyTest {
               namespace: ns
               name: %s
               uid: uid-of-%s
-              annotations: {sluice.dev/admission-check: check, sluice.dev/request-digest: %s}
+              annotations:
+                {sluice.dev/admission-check: check, sluice.dev/pod-set: main, sluice.dev/request-digest: %s}
               ownerReferences: [{kind: Workload, name: wl, uid: wl-uid, controller: true}]
             spec: {%s}
             """
@@ -238,6 +243,22 @@ class NodeCapacityPolicyTest {
 
     given.check(CheckState.READY, -1).isTrue("Admitted");
     assertThat(plan(List.of(buffer(ready(3)))).deletions()).hasSize(1);
+  }
+
+  /** Whoever may create buffers may give one the owner and the digest of those of the operator. */
+  @Test
+  void aBufferForOtherPodsIsReplaced() {
+    served = true;
+    CapacityHolder small = buffer(1, ready(1));
+    assertThat(plan(List.of(small)).deletions()).containsExactly(small);
+    assertThat(state(plan(List.of(small)))).startsWith("Pending");
+
+    given.with("/spec/podSets/0/name", "other");
+    given.with("/status/admission/podSetAssignments/0/name", "other");
+    ObjectNode json = json("wl-check-1-other", digest(), "replicas: 3", ready(3));
+    CapacityHolder misled = CapacityHolder.ofBuffer(json.put("apiVersion", "v1"));
+    assertThat(misled.purpose().podSet()).isEqualTo("main");
+    assertThat(plan(List.of(misled)).deletions()).containsExactly(misled);
   }
 
   private static String ready(int replicas) {

@@ -243,6 +243,15 @@ class ProvisioningPolicyTest {
     assertThat(decide(Optional.of(request))).as("the nodes are there").isEqualTo(new Keep());
   }
 
+  /** A request that doesn't say what it was made for may be one of Kueue, or somebody else's. */
+  @Test
+  void aRequestOfAnotherClassIsReplacedWhoeverMadeIt() {
+    CachedRequest request = request(NAME, condition("Provisioned", ""));
+    assertThat(((SetState) decide(Optional.of(request))).state()).isEqualTo("Ready");
+    config = "provisioningClassName: other";
+    assertThat(decide(Optional.of(request))).isInstanceOf(DeleteRequest.class);
+  }
+
   @Test
   void aRequestThatIsBeingDeletedIsWaitedFor() {
     ObjectNode request = GivenProvisioning.requestJson(NAME, condition("Provisioned", ""));

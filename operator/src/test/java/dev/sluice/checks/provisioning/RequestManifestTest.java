@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.sluice.api.NameHash;
 import dev.sluice.jobs.kind.StartConflictException;
 import dev.sluice.jobs.policy.FlavorLookup;
@@ -125,6 +126,42 @@ class RequestManifestTest {
                   - {apiVersion: autoscaling.x-k8s.io/v1, kind: ProvisioningRequest, name: wl-check-1, uid: pr-uid, controller: true}
                 template: {spec: {}}
                 """));
+  }
+
+  private static Map<String, JsonNode> podTemplate(String spec) {
+    return Map.of("ppt-wl-check-1-main", GivenProvisioning.yaml("template: {spec: " + spec + "}"));
+  }
+
+  /** Whoever may create requests may give one the label and the owner of those of the operator. */
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      value = {
+        "3 | ppt-wl-check-1-main | 1000m | spot | true",
+        "3 | ppt-wl-check-1-main | 2 | spot | true",
+        "1 | ppt-wl-check-1-main | 1 | spot | false",
+        "3 | ppt | 1 | spot | false",
+        "3 | ppt-wl-check-1-main | 1m | spot | false",
+        "3 | ppt-wl-check-1-main | 1 | cheap | false",
+      })
+  void aRequestIsCoveredByOneForAsManyPodsThatNeedNoSmallerNodes(
+      int count, String name, String cpu, String pool, boolean covered)
+      throws StartConflictException {
+    ObjectNode request = GivenProvisioning.requestJson("wl-check-1", "{}");
+    request.set(
+        "spec",
+        GivenProvisioning.yaml(
+            "{provisioningClassName: nodes, podSets: [{count: %d, podTemplateRef: {name: %s}}]}"
+                .formatted(count, name)));
+    Map<String, JsonNode> templates =
+        podTemplate(
+            """
+            {nodeSelector: {pool: %s}, restartPolicy: Always,
+             containers: [{name: c, image: other, resources: {requests: {cpu: %s, memory: 1}}}]}
+            """
+                .formatted(pool, cpu));
+    assertThat(manifest("").isCoveredBy(CachedRequest.of(request), templates)).isEqualTo(covered);
+    assertThat(manifest("").isCoveredBy(CachedRequest.of(request), Map.of())).isFalse();
   }
 
   @Test
