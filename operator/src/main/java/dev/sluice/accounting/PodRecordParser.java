@@ -8,10 +8,14 @@ import dev.sluice.api.queueing.NodeCapacityAnnotations;
 import dev.sluice.kube.json.WeakInterner;
 import dev.sluice.workload.feed.AdmittedRequests;
 import dev.sluice.workload.record.CachedWorkload.Owner;
+import dev.sluice.workload.record.PodTemplate.Container;
+import dev.sluice.workload.record.PodTemplate.ResourceNeeds;
 import dev.sluice.workload.record.PodTemplateParser;
 import java.nio.charset.StandardCharsets;
 import java.time.Instant;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.SortedMap;
@@ -32,6 +36,14 @@ public final class PodRecordParser {
 
   /** The API server can't tell times after the year 9999. */
   private static final long LONGEST_GRACE_SECONDS = 10_000L * 366 * 24 * 3_600;
+
+  private static final String ALLOCATED = "allocatedResources";
+
+  /** The least shares of a processor, as which a kubelet reports whatever is less. */
+  private static final long LEAST_CPU = 2;
+
+  /** Why a resize is never done. */
+  private static final String INFEASIBLE = "Infeasible";
 
   /** The longest name of an object; UIDs, kinds and versions of real objects are shorter. */
   static final int LONGEST_NAME = 253;
@@ -145,10 +157,11 @@ public final class PodRecordParser {
 
   private PodRecord.Amounts amounts(JsonNode pod) {
     JsonNode spec = pod.path("spec");
-    SortedMap<String, Long> requested = PodTemplateParser.requests(spec, UnaryOperator.identity());
+    UnaryOperator<Container> held = held(pod);
+    SortedMap<String, Long> requested = PodTemplateParser.requests(spec, held);
     SortedMap<String, Long> charged =
         requests.hasInjected(spec)
-            ? PodTemplateParser.requests(spec, requests::charged)
+            ? PodTemplateParser.requests(spec, it -> requests.charged(held.apply(it)))
             : requested;
     return amounts.of(
         new PodRecord.Amounts(requested, requests.counted(charged), requests.claims(pod)));
@@ -163,6 +176,72 @@ public final class PodRecordParser {
     return controllers.stream().noneMatch(Owner::isPod)
         ? controllers
         : Stream.concat(controllers.stream(), jobBehind.apply(metadata).stream()).toList();
+  }
+
+  /**
+   * What containers hold on their node while a resize isn't done there, as kube-scheduler counts
+   * it: the largest of what they request, of what the node has allocated to them and of what they
+   * have; and what they request not at all where the node can never give it.
+   */
+  private static UnaryOperator<Container> held(JsonNode pod) {
+    JsonNode status = pod.path("status");
+    boolean resizing = !status.path("resize").asText().isEmpty();
+    boolean infeasible = status.path("resize").asText().equals(INFEASIBLE);
+    for (JsonNode condition : status.path("conditions")) {
+      String type = condition.path("type").asText();
+      boolean pending = type.equals("PodResizePending");
+      if (condition.path("status").asText().equals("True")
+          && (pending || type.equals("PodResizeInProgress"))) {
+        resizing = true;
+        infeasible |= pending && condition.path("reason").asText().equals(INFEASIBLE);
+      }
+    }
+    Map<String, JsonNode> containers = new HashMap<>();
+    for (String list : List.of("containerStatuses", "initContainerStatuses")) {
+      for (JsonNode container : status.path(list)) {
+        if (resizing || container.has(ALLOCATED)) {
+          containers.put(container.path("name").asText(), container);
+        }
+      }
+    }
+    if (containers.isEmpty()) {
+      return UnaryOperator.identity();
+    }
+    boolean unfinished = resizing;
+    boolean requestsNothing = infeasible;
+    return container -> {
+      JsonNode known = containers.get(container.name());
+      return known == null ? container : held(container, known, unfinished, requestsNothing);
+    };
+  }
+
+  /**
+   * What a kubelet says that a container has is no more than a rounding of what it requests once a
+   * resize is done, and doesn't count then.
+   */
+  private static Container held(
+      Container container, JsonNode status, boolean resizing, boolean infeasible) {
+    Map<String, Long> allocated = PodTemplateParser.amounts(status.path(ALLOCATED));
+    Map<String, Long> requests = new HashMap<>(container.resources().requests());
+    if (infeasible && !allocated.isEmpty()) {
+      requests.clear();
+    }
+    allocated.forEach((resource, amount) -> requests.merge(resource, amount, Math::max));
+    if (resizing) {
+      PodTemplateParser.amounts(status.path("resources").path("requests"))
+          .forEach(
+              (resource, amount) ->
+                  requests.computeIfPresent(
+                      resource,
+                      (same, most) ->
+                          same.equals("cpu") && amount <= LEAST_CPU
+                              ? most
+                              : Long.valueOf(Math.max(most, amount))));
+    }
+    return new Container(
+        container.name(),
+        new ResourceNeeds(requests, container.resources().limits()),
+        container.restartable());
   }
 
   private static List<Owner> controllers(JsonNode metadata) {

@@ -8,11 +8,15 @@ import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.sluice.workload.feed.AdmittedRequests;
 import java.io.IOException;
+import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Which pods count for nobody (docs/node-capacity.md#what-placeholders-count-for). */
+/**
+ * Which pods count for nobody (docs/node-capacity.md#what-placeholders-count-for), and what the
+ * others hold.
+ */
 class PodRecordParserTest {
 
   private static final ObjectMapper JSON = new ObjectMapper();
@@ -65,6 +69,54 @@ class PodRecordParserTest {
           """)
   void aPodThatMayDoSomethingCounts(String pointer, String value) throws Exception {
     assertThat(parser.ended(edited(pointer, value))).isFalse();
+  }
+
+  private static final String PENDING =
+      "{\"type\": \"PodResizePending\", \"status\": \"True\", \"reason\": \"%s\"}";
+
+  private static final String IN_PROGRESS =
+      "{\"type\": \"PodResizeInProgress\", \"status\": \"True\"}";
+
+  /** Thousandths of a CPU that a pod holds; a kubelet tells what it has allocated, and what is. */
+  @ParameterizedTest
+  @CsvSource({
+    "100m, '', '', '', 100",
+    "100m, 2, 2, '', 2000", // the kubelet hasn't looked yet
+    "100m, 2, 2, Deferred, 2000",
+    "100m, 100m, 2, InProgress, 2000",
+    "100m, '', 2, InProgress, 2000",
+    "2, 100m, 100m, Deferred, 2000",
+    "2, 100m, 100m, Infeasible, 100",
+    "2, 100m, 1, Infeasible, 1000",
+    "2, '', '', Infeasible, 2000",
+    "100m, 100m, 2, '', 100", // nothing is to be resized
+    "1m, 1m, 2m, InProgress, 1", // the least that a kubelet reports
+  })
+  void aPodHoldsWhatItHeldUntilTheKubeletHasResizedIt(
+      String cpu, String allocated, String actual, String resize, long held) throws Exception {
+    ObjectNode pod = (ObjectNode) JSON.readTree(PLACEHOLDER);
+    pod.withObject("/spec/containers/0/resources/requests").put("cpu", cpu);
+    ObjectNode status = pod.withObject("/status");
+    ObjectNode container = status.putArray("containerStatuses").addObject();
+    container.put("name", "placeholder");
+    if (!allocated.isEmpty()) {
+      container.putObject("allocatedResources").put("cpu", allocated);
+    }
+    if (!actual.isEmpty()) {
+      container.withObject("/resources/requests").put("cpu", actual).put("memory", "1Gi");
+    }
+    if (!resize.isEmpty()) {
+      String condition = resize.equals("InProgress") ? IN_PROGRESS : PENDING.formatted(resize);
+      status.set("conditions", JSON.readTree("[" + condition + "]"));
+    }
+    assertThat(parser.of(pod).amounts().counted()).isEqualTo(Map.of("cpu", held));
+    assertThat(parser.of(pod).amounts().requested()).containsEntry("cpu", held);
+
+    status.remove("conditions");
+    status.put("resize", resize);
+    assertThat(parser.of(pod).amounts().counted())
+        .as("a kubelet before 1.33")
+        .isEqualTo(Map.of("cpu", held));
   }
 
   private static JsonNode edited(String pointer, String value) throws IOException {

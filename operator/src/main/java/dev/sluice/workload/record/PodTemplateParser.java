@@ -72,6 +72,11 @@ public final class PodTemplateParser {
         .perPod();
   }
 
+  /** Amounts of resources, as a status tells them. Invalid quantities count as none. */
+  public static Map<String, Long> amounts(JsonNode quantities) {
+    return new PodTemplateParser().amounts("", quantities);
+  }
+
   private PodTemplate read(JsonNode spec) {
     PodTemplateHash fingerprint = PodTemplateHash.of(spec);
     return new PodTemplate(
