@@ -147,15 +147,31 @@ public record AdmissionComparison(
   }
 
   /**
-   * How many pods run beside what is charged, because pods that terminate are left out; at least 1
-   * if only amounts exceed; 0 if none do, or if more exceeds than that.
+   * How many pods run beside what is charged, because pods that terminate are left out: by their
+   * number, or by their part of all that is charged, if that is more. So large pods count like the
+   * many small ones that the same quota is charged for. 0 if none do, or if more exceeds than that.
    */
   int beside(Charge charge, Collection<PodRecord> pods, Instant now) {
     return pods.stream().noneMatch(pod -> endsSoon(pod, now))
             || within(charge, pods)
             || find(charge, pods, false, now).exceeds()
         ? 0
-        : Math.max(1, pods.size() - charge.pods());
+        : Math.max(1, Math.max(pods.size() - charge.pods(), partBeside(charge, pods)));
+  }
+
+  /** The largest part of an amount that pods request beyond it, of the charged pods. */
+  private int partBeside(Charge charge, Collection<PodRecord> pods) {
+    if (charge.pods() == Integer.MAX_VALUE) {
+      return 0; // these aren't counted
+    }
+    double most = 0;
+    for (Map.Entry<String, Long> used : sum(pods).entrySet()) {
+      long allowed = charge.amounts().getOrDefault(used.getKey(), 0L);
+      if (allowed > 0 && !used.getKey().equals(PODS)) {
+        most = Math.max(most, ((double) used.getValue() - allowed) * charge.pods() / allowed);
+      }
+    }
+    return (int) Math.ceil(most);
   }
 
   private Finding compare(Charge charge, Collection<PodRecord> counted, Optional<Instant> next) {
@@ -189,14 +205,18 @@ public record AdmissionComparison(
         .isPresent();
   }
 
-  private Optional<String> excess(Charge charge, Collection<PodRecord> pods) {
+  private SortedMap<String, Long> sum(Collection<PodRecord> pods) {
     SortedMap<String, Long> sum = new TreeMap<>();
     for (PodRecord pod : pods) {
       requests
           .withDevices(pod.namespace(), pod.amounts().claims(), pod.amounts().counted())
           .forEach((resource, amount) -> sum.merge(resource, amount, ResourceAmounts::add));
     }
-    for (Map.Entry<String, Long> used : sum.entrySet()) {
+    return sum;
+  }
+
+  private Optional<String> excess(Charge charge, Collection<PodRecord> pods) {
+    for (Map.Entry<String, Long> used : sum(pods).entrySet()) {
       String resource = used.getKey();
       Long allowed = charge.amounts().get(resource);
       boolean compared =

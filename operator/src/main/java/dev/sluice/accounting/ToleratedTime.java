@@ -14,9 +14,9 @@ import java.util.concurrent.ConcurrentHashMap;
 final class ToleratedTime {
 
   /**
-   * How long another pod may run beside each charged one. Three times in a row all pods may be
-   * replaced that take {@link AdmissionComparison#TOLERATED_GRACE_SECONDS} to end, and ten seconds
-   * to be reported.
+   * How long another pod of the same size may run beside each charged one. Three times in a row all
+   * pods may be replaced that take {@link AdmissionComparison#TOLERATED_GRACE_SECONDS} to end, and
+   * ten seconds to be reported.
    */
   static final Duration MOST = Duration.ofMinutes(2);
 

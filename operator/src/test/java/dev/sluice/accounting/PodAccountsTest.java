@@ -315,14 +315,13 @@ class PodAccountsTest {
     for (int i = 10; i < 10 + terminating; i++) {
       accounts
           .records()
-          .seen(terminating(i, spec, new PodRecord.Deletion(NOW.plusSeconds(left), grace)));
+          .seen(terminating(pod(i), spec, new PodRecord.Deletion(NOW.plusSeconds(left), grace)));
     }
     assertThat(find().exceeds()).isEqualTo(!tolerated);
     assertThat(find().lookAgainAt().isPresent()).isEqualTo(tolerated);
   }
 
-  private PodRecord terminating(int number, int spec, PodRecord.Deletion deletion) {
-    PodRecord pod = pod(number);
+  private static PodRecord terminating(PodRecord pod, int spec, PodRecord.Deletion deletion) {
     return new PodRecord(
         pod.uid(),
         pod.namespace(),
@@ -344,7 +343,8 @@ class PodAccountsTest {
       accounts.records().gone(uid(10 * time - 10 + i));
       accounts
           .records()
-          .seen(terminating(10 * time + i, 30, new PodRecord.Deletion(now.plusSeconds(30), 30)));
+          .seen(
+              terminating(pod(10 * time + i), 30, new PodRecord.Deletion(now.plusSeconds(30), 30)));
       accounts.records().seen(pod(10 * time + 10 + i));
     }
     return look(now);
@@ -372,6 +372,24 @@ class PodAccountsTest {
     assertThat(accounts.find(account, accounts.podsOf(account), later).exceeds())
         .as("a pod that is to come")
         .isTrue();
+  }
+
+  /** A pod that has nearly all of what is charged is replaced again and again beside small ones. */
+  @Test
+  void theTimeOfALargePodCountsByWhatItHasOfTheCharge() {
+    admitted();
+    accounts.records().seen(pod(100, ROOT, "100m", ""));
+    accounts.records().seen(pod(101, ROOT, "100m", ""));
+    for (int time = 0; time < 5; time++) {
+      Instant now = NOW.plusSeconds(30L * time);
+      accounts.records().gone(uid(time - 1));
+      PodRecord.Deletion deletion = new PodRecord.Deletion(now.plusSeconds(30), 30);
+      accounts.records().seen(terminating(pod(time, ROOT, "2800m", ""), 30, deletion));
+      accounts.records().seen(pod(time + 1, ROOT, "2800m", ""));
+      assertThat(look(now).exceeds()).isFalse();
+    }
+    assertThat(look(NOW.plusSeconds(132)).exceeds()).isFalse();
+    assertThat(look(NOW.plusSeconds(135)).excess()).isEqualTo("pods: 4 of 3");
   }
 
   @Test
