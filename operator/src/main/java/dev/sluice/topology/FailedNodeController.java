@@ -26,7 +26,6 @@ import java.time.Instant;
 import java.time.InstantSource;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
@@ -182,16 +181,12 @@ public final class FailedNodeController implements WorkloadListener, AutoCloseab
         strandedPods.end(policy.stranded(workload, context), "has failed", now);
     FailedNodePolicy.NodeVerdict verdict = policy.of(workload, context);
     if (verdict.evicted().isPresent()) {
-      return earliest(again, evict(workload, verdict.evicted().get()));
+      return WorkQueue.earliest(again, evict(workload, verdict.evicted().get()));
     }
     if (!verdict.unhealthy().equals(workload.status().unhealthyNodes())) {
-      return earliest(again, list(workload, verdict.unhealthy()));
+      return WorkQueue.earliest(again, list(workload, verdict.unhealthy()));
     }
-    return earliest(again, verdict.lookAgainAt().map(at -> Duration.between(now, at)));
-  }
-
-  private static Optional<Duration> earliest(Optional<Duration> one, Optional<Duration> other) {
-    return Stream.concat(one.stream(), other.stream()).min(Comparator.naturalOrder());
+    return WorkQueue.earliest(again, verdict.lookAgainAt().map(at -> Duration.between(now, at)));
   }
 
   /**
@@ -399,7 +394,7 @@ public final class FailedNodeController implements WorkloadListener, AutoCloseab
         throws InterruptedException {
       Optional<Duration> again = Optional.empty();
       for (TopologyPod pod : pods) {
-        again = earliest(again, end(pod, reason, now));
+        again = WorkQueue.earliest(again, end(pod, reason, now));
       }
       return again;
     }

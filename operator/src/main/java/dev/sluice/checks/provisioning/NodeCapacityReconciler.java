@@ -210,25 +210,21 @@ final class NodeCapacityReconciler implements WorkloadListener, AutoCloseable {
                 step);
       }
       states.add(step.state());
-      again = earlier(again, step.again());
+      again = WorkQueue.earliest(again, step.again());
     }
     for (List<CapacityHolder> unneeded : owned.values()) {
       again =
-          earlier(
+          WorkQueue.earliest(
               again,
               attempts.attempt(
                   () -> delete(workload, NodeCapacityPolicy.deletable(unneeded)),
                   Optional.empty()));
     }
     if (!states.equals(workload.status().admissionChecks())) {
-      again = earlier(again, update.write(workload, states));
+      again = WorkQueue.earliest(again, update.write(workload, states));
     }
     attempts.throwFailure();
     return again;
-  }
-
-  private static Optional<Duration> earlier(Optional<Duration> one, Optional<Duration> other) {
-    return one.isEmpty() || other.isPresent() && other.get().compareTo(one.get()) < 0 ? other : one;
   }
 
   /** Flavors that were left out long enough count again. */
@@ -290,16 +286,17 @@ final class NodeCapacityReconciler implements WorkloadListener, AutoCloseable {
             owned,
             dependencies.clock().instant());
     Plan plan = NodeCapacityPolicy.decide(workload, state, input);
-    Optional<Duration> again = earlier(plan.again(), delete(workload, plan.deletions()));
+    Optional<Duration> again = WorkQueue.earliest(plan.again(), delete(workload, plan.deletions()));
     RefusedFlavors known = RefusedFlavors.of(workload.annotations());
     if (!known.names().containsAll(plan.refused())) {
       // first of all the search for flavors is to know, then the quota may go
       Instant until = input.now().plus(NodeCapacityPolicy.pause(state));
-      return new Step(state, earlier(again, annotate(workload, known.with(plan.refused(), until))));
+      return new Step(
+          state, WorkQueue.earliest(again, annotate(workload, known.with(plan.refused(), until))));
     }
     Optional<Duration> rest = refusedCreations.rest(workload.id().uid(), state.name(), input.now());
     if (rest.isPresent() && plan.state().filter(it -> !isFinal(it)).isPresent()) {
-      return new Step(state, earlier(again, rest));
+      return new Step(state, WorkQueue.earliest(again, rest));
     }
     Optional<String> problem = ask(workload, state, plan, input);
     if (problem.isPresent()) {

@@ -210,14 +210,14 @@ final class ProvisioningReconciler implements WorkloadListener, AutoCloseable {
             requests.ownedBy(workload.id().uid()),
             dependencies.options().cleansUp())) {
       again =
-          earlier(
+          WorkQueue.earliest(
               again,
               attempts.attempt(
                   () -> delete(workload, request, "it is not needed"), Optional.empty()));
     }
     if (isOpen(workload) && !workload.deleting()) {
       boolean served = availability == RequestAvailability.LISTED;
-      again = earlier(again, checks(workload, served, attempts));
+      again = WorkQueue.earliest(again, checks(workload, served, attempts));
     }
     attempts.throwFailure();
     return again;
@@ -252,15 +252,11 @@ final class ProvisioningReconciler implements WorkloadListener, AutoCloseable {
               : attempts.attempt(
                   () -> step(increment(workload), state, check.get(), served), unchanged);
       states.add(step.state());
-      again = earlier(again, step.again());
+      again = WorkQueue.earliest(again, step.again());
     }
     return states.equals(workload.status().admissionChecks())
         ? again
-        : earlier(again, update.write(workload, states));
-  }
-
-  private static Optional<Duration> earlier(Optional<Duration> one, Optional<Duration> other) {
-    return one.isEmpty() || other.isPresent() && other.get().compareTo(one.get()) < 0 ? other : one;
+        : WorkQueue.earliest(again, update.write(workload, states));
   }
 
   /** The Workload with the pods that need nodes of their own. */

@@ -34,6 +34,7 @@ import dev.sluice.jobs.policy.SlicePolicy;
 import dev.sluice.kube.client.ApiOutcome;
 import dev.sluice.kube.client.ConflictBackoff;
 import dev.sluice.kube.client.Futures;
+import dev.sluice.kube.controller.WorkQueue;
 import dev.sluice.workload.record.CachedWorkload;
 import dev.sluice.workload.record.WorkloadLister;
 import dev.sluice.workload.status.WorkloadFinalizer;
@@ -42,7 +43,6 @@ import dev.sluice.workload.writing.WorkloadWriter.Outcome;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
-import java.util.Comparator;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
@@ -52,7 +52,6 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.DoubleSupplier;
-import java.util.stream.Stream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -143,17 +142,13 @@ public final class JobExecutor {
     Optional<Duration> again = Optional.empty();
     for (JobAction action : actions) {
       Optional<Duration> after = execute(job, action);
-      again = earliest(again, after);
+      again = WorkQueue.earliest(again, after);
       boolean ends = action instanceof Attempt ? unseen(job) : after.isPresent();
       if (ends) {
         return again;
       }
     }
     return again;
-  }
-
-  private static Optional<Duration> earliest(Optional<Duration> one, Optional<Duration> other) {
-    return Stream.concat(one.stream(), other.stream()).min(Comparator.naturalOrder());
   }
 
   /**
@@ -175,7 +170,7 @@ public final class JobExecutor {
       }
       Optional<Duration> again = execute(job, action);
       creates = creates && !(creation && again.isPresent());
-      shortest = earliest(shortest, again);
+      shortest = WorkQueue.earliest(shortest, again);
     }
     if (shortest.isEmpty()) {
       conflicts.reset(job.ref().uid());

@@ -2,6 +2,7 @@ package dev.sluice.kube.controller;
 
 import java.time.Duration;
 import java.util.ArrayDeque;
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.Map;
@@ -11,6 +12,7 @@ import java.util.Set;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.stream.Stream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -104,6 +106,11 @@ public final class WorkQueue<K> implements AutoCloseable {
       lock.unlock();
     }
     settings.timer().accept(bounded, () -> onTimer(key, alarm));
+  }
+
+  /** The shorter of two delays after which a key is looked at again. */
+  public static Optional<Duration> earliest(Optional<Duration> one, Optional<Duration> other) {
+    return Stream.concat(one.stream(), other.stream()).min(Comparator.naturalOrder());
   }
 
   /** Resets the retry delay of a key. A retry that is already pending stays pending. */

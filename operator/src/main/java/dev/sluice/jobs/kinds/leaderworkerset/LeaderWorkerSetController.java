@@ -36,6 +36,7 @@ import dev.sluice.jobs.policy.WorkloadNames;
 import dev.sluice.jobs.policy.WorkloadStatuses;
 import dev.sluice.jobs.policy.WorkloadSynchronizer;
 import dev.sluice.kube.client.Futures;
+import dev.sluice.kube.controller.WorkQueue;
 import dev.sluice.workload.record.CachedWorkload;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -161,7 +162,7 @@ public final class LeaderWorkerSetController extends GatedSetController<CachedLe
         return Optional.of(UNTIL_SEEN);
       }
       return ownerChainResolver.status(set.job()) instanceof ManagementStatus.Own
-          ? earliest(again, pods(set, pods))
+          ? WorkQueue.earliest(again, pods(set, pods))
           : again;
     }
 

@@ -18,7 +18,6 @@ import dev.sluice.workload.record.WorkloadLister;
 import java.net.URLEncoder;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -30,7 +29,6 @@ import java.util.concurrent.ConcurrentSkipListSet;
 import java.util.function.BooleanSupplier;
 import java.util.function.Function;
 import java.util.function.Predicate;
-import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -112,11 +110,6 @@ public class GatedSetController<S extends GatedSet> implements JobKindController
     marked.addRollouts(rollouts);
     dependencies.workloads().listen(this);
     dependencies.workloads().listen(checkEvents);
-  }
-
-  /** The shorter of two delays. */
-  protected static Optional<Duration> earliest(Optional<Duration> one, Optional<Duration> other) {
-    return Stream.concat(one.stream(), other.stream()).min(Comparator.naturalOrder());
   }
 
   private boolean isReplaced(CachedPod pod) {

@@ -23,6 +23,7 @@ import dev.sluice.jobs.policy.ManagementStatus;
 import dev.sluice.jobs.policy.ReconcileContext;
 import dev.sluice.jobs.policy.RemoteExecutionCheck;
 import dev.sluice.kube.client.Futures;
+import dev.sluice.kube.controller.WorkQueue;
 import dev.sluice.workload.record.CachedWorkload;
 import java.time.Duration;
 import java.util.List;
@@ -162,7 +163,7 @@ public final class StatefulSetController extends GatedSetController<CachedStatef
       // was refused left them as they are, and the pods of the other Workloads go on.
       return executor.unseen(set.job())
           ? Optional.of(UNTIL_SEEN)
-          : earliest(again, pods(set, ofSet, own.get()));
+          : WorkQueue.earliest(again, pods(set, ofSet, own.get()));
     }
 
     /** Forgets a set that is deleted. */
@@ -270,7 +271,7 @@ public final class StatefulSetController extends GatedSetController<CachedStatef
       Optional<Duration> again =
           ranges.awaitsPods(set) ? Optional.of(UNTIL_SEEN) : Optional.empty();
       for (CachedPod pod : pods) {
-        again = earliest(again, pod(set, ranges, pod));
+        again = WorkQueue.earliest(again, pod(set, ranges, pod));
       }
       return again;
     }
