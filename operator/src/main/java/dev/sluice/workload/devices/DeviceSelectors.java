@@ -17,6 +17,7 @@ import dev.cel.common.types.OpaqueType;
 import dev.cel.common.types.SimpleType;
 import dev.cel.common.types.StructType;
 import dev.cel.common.types.StructTypeReference;
+import dev.cel.common.values.CelByteString;
 import dev.cel.compiler.CelCompiler;
 import dev.cel.compiler.CelCompilerFactory;
 import dev.cel.parser.CelStandardMacro;
@@ -223,24 +224,41 @@ final class DeviceSelectors {
    * @throws IllegalStateException if it holds too much
    */
   private static int size(@Nullable Object value) {
-    if (value instanceof CharSequence text && text.length() > LONGEST_TEXT) {
+    if (length(value) > LONGEST_TEXT) {
       throw new IllegalStateException("a text is too long");
     }
-    if (!(value instanceof Collection<?>)) {
+    if (value == null || items(value).isEmpty()) {
       return 0;
     }
     Deque<Object> open = new ArrayDeque<>(List.of(value));
     int seen = 0;
     while (!open.isEmpty()) {
-      if (open.pop() instanceof Collection<?> items) {
-        seen += items.size();
-        if (seen > LARGEST_VALUE) {
-          throw new IllegalStateException("a list is too long");
-        }
-        items.forEach(open::push);
+      Object next = open.pop();
+      Collection<?> items = items(next);
+      // the keys of a map are compared, too
+      seen += next instanceof Map ? 2 * items.size() : items.size();
+      if (seen > LARGEST_VALUE) {
+        throw new IllegalStateException("a list or a map is too long");
       }
+      items.forEach(open::push);
     }
     return seen;
+  }
+
+  private static int length(@Nullable Object value) {
+    return switch (value) {
+      case CharSequence text -> text.length();
+      case CelByteString bytes -> bytes.size();
+      case null, default -> 0;
+    };
+  }
+
+  private static Collection<?> items(Object value) {
+    return switch (value) {
+      case Collection<?> list -> list;
+      case Map<?, ?> map -> map.values();
+      default -> List.of();
+    };
   }
 
   private Selector selector(String expression) {

@@ -1,8 +1,10 @@
 package dev.sluice.workload.devices;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
 
 import dev.sluice.workload.Templates;
+import java.time.Duration;
 import java.util.List;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.DynamicTest;
@@ -166,6 +168,12 @@ class DeviceSelectorsTest {
             "['x']" + ".map(a, a + a)".repeat(60) + ".size() == 1",
             "[['x', 'y']]" + ".map(a, a + a)".repeat(60) + ".size() == 1",
             "['x']" + ".map(a, [a, a])".repeat(60) + " == ['y']" + ".map(a, [a, a])".repeat(60),
+            unfolding("{'l': a, 'r': a}", 60, " == "),
+            unfolding("{'l': a, 'r': a}", 60, " in [") + "]",
+            unfolding("[{'l': a, 'r': a}]", 40, " == "),
+            unfolding("{'l': [a, a]}", 40, " == "),
+            "{" + unfolding("{'l': a, 'r': a}", 40, "[0]: 1} == {") + "[0]: 1}",
+            "[b'xxxxxxxx']" + ".map(a, a + a)".repeat(60) + ".size() == 1",
             "'" + "a".repeat(4000) + "'.matches('(a*)*(a*)*(a*)*b')",
             "''.matches('(" + "x".repeat(980) + "){0,1000}')",
             "[1, 2, 3].all(i, '" + "a".repeat(2000) + "'.matches('" + "b?".repeat(250) + "'))",
@@ -174,7 +182,18 @@ class DeviceSelectorsTest {
             expression ->
                 DynamicTest.dynamicTest(
                     expression.substring(0, Math.min(40, expression.length())),
-                    () -> assertThat(matches(expression)).isFalse()));
+                    // one that isn't bounded would never give the thread back
+                    () ->
+                        assertThat(
+                                assertTimeoutPreemptively(
+                                    Duration.ofMinutes(1), () -> matches(expression)))
+                            .isFalse()));
+  }
+
+  /** Two values that each step makes twice as large, and what compares them. */
+  private static String unfolding(String step, int steps, String comparison) {
+    String value = "[{'l': 1, 'r': 1}]" + ".map(a, %s)".formatted(step).repeat(steps);
+    return value + comparison + value;
   }
 
   private static String loops(String list, int depth) {
