@@ -36,6 +36,8 @@ import java.util.function.Predicate;
  */
 final class FamilyPolicy {
 
+  private static final String TARGET = "DeactivationTarget";
+  private static final String FOR_GOOD = Evictions.DEACTIVATED + "DueTo";
   private static final String NO_VARIANT = "No variant of the workload is admitted";
 
   /** Reasons of evictions after which the variant's own life cycle puts it back into the queue. */
@@ -290,14 +292,22 @@ final class FamilyPolicy {
     return places;
   }
 
-  /** Whether a limit was exceeded, such as that of requeuing: the request isn't tried again. */
+  /**
+   * Whether a limit was exceeded, such as that of requeuing, or a check rejected it: the request
+   * isn't tried again.
+   */
   private static boolean isDeactivatedForGood(CachedWorkload workload) {
     return !workload.spec().active()
         && workload
             .status()
             .trueCondition("Evicted")
-            .filter(evicted -> evicted.reason().startsWith(Evictions.DEACTIVATED + "DueTo"))
+            .filter(evicted -> evicted.reason().startsWith(FOR_GOOD))
             .isPresent();
+  }
+
+  /** Whether it is deactivated for good, and the eviction that says so isn't written yet. */
+  private static boolean isToBeDeactivated(CachedWorkload workload) {
+    return !workload.spec().active() && workload.status().isTrue(TARGET);
   }
 
   private Optional<CachedWorkload> holding(Predicate<CachedWorkload> which) {
@@ -388,8 +398,23 @@ final class FamilyPolicy {
     return new Write.Status(workload, patch.build(), Optional.empty());
   }
 
+  /**
+   * Which variants are active. One that its own life cycle deactivated isn't tried again before
+   * somebody has deactivated the parent and made it active again.
+   */
   private Optional<Write> activity(Changes changes) {
+    if (parent.spec().active()
+        && !variants.isEmpty()
+        && variants.stream().allMatch(FamilyPolicy::isDeactivatedForGood)) {
+      return parent.status().isTrue(TARGET) ? Optional.empty() : Optional.of(deactivated());
+    }
     for (CachedWorkload variant : variants) {
+      if (isDeactivatedForGood(variant) && !parent.spec().active() && !variant.quotaReserved()) {
+        return Optional.of(new Write.Delete(variant));
+      }
+      if (isDeactivatedForGood(variant) || isToBeDeactivated(variant)) {
+        continue;
+      }
       boolean wanted =
           parent.spec().active()
               && changes.activity().getOrDefault(variant.id().name(), variant.spec().active());
@@ -404,6 +429,19 @@ final class FamilyPolicy {
       }
     }
     return Optional.empty();
+  }
+
+  /** Asks for the parent to be deactivated, for the same reason as its variants. */
+  private Write deactivated() {
+    CachedWorkload variant = variants.getFirst();
+    Condition evicted = variant.status().condition("Evicted").orElseThrow();
+    String message =
+        "None of its variants may run; that for flavor %s: %s"
+            .formatted(Variants.flavor(variant), evicted.message());
+    StatusPatch patch =
+        StatusPatch.of(parent, now)
+            .condition(TARGET, true, evicted.reason().substring(FOR_GOOD.length()), message);
+    return new Write.Status(parent, patch.build(), Optional.empty());
   }
 
   private static EventSpec about(CachedWorkload workload, String reason) {

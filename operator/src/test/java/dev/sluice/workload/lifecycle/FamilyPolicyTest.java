@@ -1,8 +1,10 @@
 package dev.sluice.workload.lifecycle;
 
 import static dev.sluice.api.v1beta2.ClusterQueue.ConcurrentAdmissionMode.RETAIN_FIRST_ADMISSION;
+import static dev.sluice.api.v1beta2.ClusterQueue.ConcurrentAdmissionMode.TRY_PREFERRED_FLAVORS;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.sluice.api.v1beta2.ClusterQueue.ConcurrentAdmissionMode;
 import dev.sluice.workload.lifecycle.FamilyPolicy.Result;
 import dev.sluice.workload.lifecycle.FamilyPolicy.Write;
 import dev.sluice.workload.record.CachedWorkload;
@@ -13,6 +15,7 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
@@ -22,11 +25,6 @@ class FamilyPolicyTest {
 
   private static final Instant NOW = Instant.parse("2026-03-01T10:01:00Z");
   private static final WorkloadParser PARSER = new WorkloadParser();
-  private static final Optional<Optional<VariantPolicy>> POLICY =
-      Optional.of(
-          Optional.of(
-              new VariantPolicy(
-                  List.of("reserved", "spot"), RETAIN_FIRST_ADMISSION, Optional.empty())));
 
   private static final String QUOTA =
       """
@@ -53,11 +51,16 @@ class FamilyPolicyTest {
                 : "");
   }
 
+  /** Stands among the conditions of a Workload that isn't active. */
+  private static final String INACTIVE = "inactive";
+
   /** A Workload with some of its conditions True, for a reason. */
   private static CachedWorkload workload(
       String name, String metadata, int count, String flavor, String... conditions) {
     StringBuilder written = new StringBuilder();
-    for (String condition : conditions) {
+    List<String> given = new ArrayList<>(List.of(conditions));
+    boolean active = !given.remove(INACTIVE);
+    for (String condition : given) {
       String[] parts = condition.split(" ", 3);
       written
           .append(written.isEmpty() ? "" : ",")
@@ -72,11 +75,11 @@ class FamilyPolicyTest {
         """
         {"metadata": {"name": "%s", "namespace": "team", "uid": "uid-%s", "resourceVersion": "1",
           "creationTimestamp": "2026-03-01T09:00:00Z", %s},
-         "spec": {"queueName": "training", "podSets": [{"name": "main", "count": %d,
+         "spec": {"queueName": "training", "active": %s, "podSets": [{"name": "main", "count": %d,
            "template": {"spec": {"containers": [{"name": "c", "image": "i"}]}}}]},
          "status": {%s "conditions": [%s]}}
         """
-            .formatted(name, name, metadata, count, quota(flavor), written);
+            .formatted(name, name, metadata, active, count, quota(flavor), written);
     try {
       return PARSER.parse(json.getBytes(StandardCharsets.UTF_8));
     } catch (IOException e) {
@@ -114,7 +117,15 @@ class FamilyPolicyTest {
   };
 
   private static String decided(CachedWorkload parent, CachedWorkload... variants) {
-    Result result = FamilyPolicy.decide(parent, List.of(variants), POLICY, false, NOW);
+    return decided(RETAIN_FIRST_ADMISSION, parent, variants);
+  }
+
+  private static String decided(
+      ConcurrentAdmissionMode mode, CachedWorkload parent, CachedWorkload... variants) {
+    VariantPolicy policy = new VariantPolicy(List.of("reserved", "spot"), mode, Optional.empty());
+    Result result =
+        FamilyPolicy.decide(
+            parent, List.of(variants), Optional.of(Optional.of(policy)), false, NOW);
     return result
         .write()
         .map(
@@ -297,5 +308,55 @@ class FamilyPolicyTest {
     assertThat(decided(parent("", "Finished True Succeeded"), variant("spot", 1, false)))
         .startsWith("spot ")
         .contains("\"Finished\",\"status\":\"True\"", "\"reason\":\"Succeeded\"");
+  }
+
+  private static final String[] REJECTED = {
+    INACTIVE, "Evicted True DeactivatedDueToAdmissionCheck", "QuotaReserved False Deactivated"
+  };
+
+  /** A check rejected it: to try again would end the same way, and stop a job that runs. */
+  @Test
+  void aVariantThatWasRejectedIsNotTriedAgain() {
+    CachedWorkload other = variant("spot", 1, false);
+    CachedWorkload running = variant("spot", 1, true, ADMITTED);
+    String[] decidedOn = {INACTIVE, "DeactivationTarget True AdmissionCheck"};
+
+    assertThat(decided(parent(""), variant("reserved", 1, false, REJECTED), other))
+        .isEqualTo("nothing");
+    assertThat(decided(parent(""), variant("reserved", 1, false, decidedOn), other))
+        .isEqualTo("nothing");
+    assertThat(
+            decided(
+                TRY_PREFERRED_FLAVORS,
+                parent("spot", ADMITTED),
+                variant("reserved", 1, false, REJECTED),
+                running))
+        .isEqualTo("nothing");
+    assertThat(decided(parent(""), variant("reserved", 1, false, INACTIVE), other))
+        .as("set aside while another one ran")
+        .isEqualTo("reserved {\"spec\":{\"active\":true}}");
+  }
+
+  @Test
+  void aParentIsDeactivatedWhenAllItsVariantsAre() {
+    CachedWorkload reserved = variant("reserved", 1, false, REJECTED);
+    CachedWorkload spot = variant("spot", 1, false, REJECTED);
+
+    assertThat(decided(parent(""), reserved, spot))
+        .startsWith("p ")
+        .contains("\"DeactivationTarget\",\"status\":\"True\"", "\"reason\":\"AdmissionCheck\"");
+    assertThat(decided(parent("", "DeactivationTarget True AdmissionCheck"), reserved, spot))
+        .isEqualTo("nothing");
+    assertThat(decided(parent(""), reserved)).isEqualTo("create spot");
+  }
+
+  /** Whoever makes it active again wants all flavors to be tried. */
+  @Test
+  void whatWasRejectedIsForgottenWhileTheParentIsInactive() {
+    CachedWorkload reserved = variant("reserved", 1, false, REJECTED);
+    CachedWorkload spot = variant("spot", 1, false, INACTIVE);
+
+    assertThat(decided(parent("", INACTIVE), reserved, spot)).isEqualTo("delete reserved");
+    assertThat(decided(parent("", INACTIVE), spot)).isEqualTo("nothing");
   }
 }
