@@ -15,6 +15,7 @@ import dev.sluice.kube.json.WeakInterner;
 import dev.sluice.kube.reflect.Reflector;
 import dev.sluice.kube.reflect.TolerantDeserializers;
 import java.io.IOException;
+import java.math.BigInteger;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -274,14 +275,18 @@ public final class PodStore implements Reflector.Sink<PodStore.ParsedPod> {
 
   /**
    * What pods that are not placed by a topology request on each node, summed. Used by one thread at
-   * a time.
+   * a time. Sums are exact: anybody may create a pod that requests more than a {@code long} holds
+   * of a node, and when it is gone the others count as before.
    */
   private static final class PodUsage {
 
     private static final String PODS = "pods";
 
+    /** More than any node has, and little enough that thousands of nodes have no more together. */
+    private static final BigInteger MOST = BigInteger.TWO.pow(50);
+
     private final Map<UUID, PodRecord> pods = new HashMap<>();
-    private final Map<String, SortedMap<String, Long>> byNode = new HashMap<>();
+    private final Map<String, SortedMap<String, BigInteger>> byNode = new HashMap<>();
 
     /** Counts a pod on its node; returns the node whose sum changed. */
     Optional<String> put(PodRecord pod) {
@@ -294,8 +299,11 @@ public final class PodStore implements Reflector.Sink<PodStore.ParsedPod> {
       // A pod never moves to another node; its requests may be resized in place.
       remove(pod.uid());
       pods.put(pod.uid(), pod);
-      SortedMap<String, Long> sum = byNode.computeIfAbsent(pod.node(), any -> new TreeMap<>());
-      forEach(pod, (resource, amount) -> sum.merge(resource, amount, ResourceAmounts::add));
+      SortedMap<String, BigInteger> sum =
+          byNode.computeIfAbsent(pod.node(), any -> new TreeMap<>());
+      forEach(
+          pod,
+          (resource, amount) -> sum.merge(resource, BigInteger.valueOf(amount), BigInteger::add));
       return Optional.of(pod.node());
     }
 
@@ -324,12 +332,16 @@ public final class PodStore implements Reflector.Sink<PodStore.ParsedPod> {
       if (pod == null) {
         return Optional.empty();
       }
-      SortedMap<String, Long> sum = byNode.getOrDefault(pod.node(), new TreeMap<>());
+      SortedMap<String, BigInteger> sum = byNode.getOrDefault(pod.node(), new TreeMap<>());
       forEach(
           pod,
           (resource, amount) ->
               sum.computeIfPresent(
-                  resource, (same, total) -> total <= amount ? null : total - amount));
+                  resource,
+                  (same, total) -> {
+                    BigInteger left = total.subtract(BigInteger.valueOf(amount));
+                    return left.signum() <= 0 ? null : left;
+                  }));
       if (sum.isEmpty()) {
         byNode.remove(pod.node());
       }
@@ -338,8 +350,11 @@ public final class PodStore implements Reflector.Sink<PodStore.ParsedPod> {
 
     /** What is used of a node. */
     SortedMap<String, Long> of(String node) {
-      return Collections.unmodifiableSortedMap(
-          new TreeMap<>(byNode.getOrDefault(node, Collections.emptySortedMap())));
+      SortedMap<String, Long> used = new TreeMap<>();
+      byNode
+          .getOrDefault(node, Collections.emptySortedMap())
+          .forEach((resource, sum) -> used.put(resource, sum.min(MOST).longValueExact()));
+      return Collections.unmodifiableSortedMap(used);
     }
 
     /** The pods that are not among these. */

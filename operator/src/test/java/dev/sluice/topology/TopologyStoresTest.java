@@ -213,6 +213,23 @@ class TopologyStoresTest {
     assertThat(pods.others()).isZero();
   }
 
+  /** Anybody may create a pod that names its node; it fails there, and the others run on. */
+  @Test
+  void aPodThatRequestsMoreThanThereIsHidesNoOthersOnceItIsGone() throws IOException {
+    pods.seen(pod(otherPod(1, "n1", "Running", "1")));
+    pods.seen(pod(otherPod(2, "n1", "Pending", "1E")));
+    pods.seen(pod(otherPod(3, "n1", "Pending", "1E")));
+    report();
+    assertThat(events)
+        .as("less than what several nodes would overflow with")
+        .containsExactly(used("n1", "cpu", 1L << 50, "memory", 3072, "pods", 3));
+
+    pods.seen(pod(otherPod(2, "n1", "Failed", "1E")));
+    pods.seen(pod(otherPod(3, "n1", "Failed", "1E")));
+    report();
+    assertThat(events).endsWith(used("n1", "cpu", 1010, "memory", 1024, "pods", 1));
+  }
+
   @Test
   void aListingIsReportedAtItsEnd() throws IOException {
     pods.seen(pod(otherPod(1, "n1", "Running", "1")));
