@@ -22,12 +22,15 @@ import dev.sluice.queues.cache.InformerCaches;
 import dev.sluice.queues.mapping.LabelSelectorMapper;
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.api.model.Namespace;
+import java.time.Duration;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.Consumer;
 import java.util.function.Predicate;
@@ -43,19 +46,28 @@ import org.slf4j.LoggerFactory;
  */
 public final class CachedJobIntake implements JobIntake {
 
+  /** How long nobody tries again to make a LocalQueue. Jobs look again after twice as long. */
+  public static final Duration BETWEEN_TRIES = Duration.ofSeconds(5);
+
   private static final Logger LOG = LoggerFactory.getLogger(CachedJobIntake.class);
 
   private final InformerCaches caches;
   private final ApiClient client;
   private final boolean unsuspended;
+  private final Consumer<Runnable> later;
+  private final Set<String> creating = ConcurrentHashMap.newKeySet();
+  private final Map<String, String> refusals = new ConcurrentHashMap<>();
   private final List<Consumer<Predicate<String>>> observers = new CopyOnWriteArrayList<>();
 
   /**
    * An intake by these caches.
    *
    * @param client writes LocalQueues
+   * @param later runs a task after {@link #BETWEEN_TRIES}
    */
-  public CachedJobIntake(KubeQueue configuration, InformerCaches caches, ApiClient client) {
+  public CachedJobIntake(
+      KubeQueue configuration, InformerCaches caches, ApiClient client, Consumer<Runnable> later) {
+    this.later = later;
     this.caches = caches;
     this.client = client;
     this.unsuspended = configuration.jobs().intake() == KubeQueue.Intake.ALL;
@@ -190,8 +202,7 @@ public final class CachedJobIntake implements JobIntake {
       return new QueueAssignment.NotAvailable(
           "quota %s does not list namespace %s".formatted(queue.quota(), namespace));
     }
-    create(made.get(), namespace);
-    return new QueueAssignment.Unassigned();
+    return new QueueAssignment.Pending(create(made.get(), namespace));
   }
 
   private boolean admits(ClusterQueue queue, String namespace) {
@@ -206,8 +217,13 @@ public final class CachedJobIntake implements JobIntake {
         .matches(labels);
   }
 
-  /** The watch tells of the LocalQueue, and the jobs of the namespace are looked at again. */
-  private void create(ClusterQueue queue, String namespace) {
+  /**
+   * Makes a LocalQueue, unless that was tried a moment ago: many jobs ask for the same one. The
+   * watch tells of it, and the jobs of the namespace are looked at again.
+   *
+   * @return why it was refused the last time; empty if it wasn't
+   */
+  private String create(ClusterQueue queue, String namespace) {
     String clusterQueue = queue.getMetadata().getName();
     String name =
         SourceMark.of(queue)
@@ -224,21 +240,36 @@ public final class CachedJobIntake implements JobIntake {
     String path =
         new ObjectPath(object.path("apiVersion").asText(), namespace, "localqueues", name)
             .collection();
-    var unused =
-        client
-            .send(ApiRequest.create(path, object).by(SourceMark.FIELD_OWNER))
-            .thenAccept(
-                outcome -> {
-                  if (outcome instanceof ApiOutcome.Written) {
-                    LOG.info("localqueue={}/{} created, reason=\"quota label\"", namespace, name);
-                  } else if (outcome instanceof ApiOutcome.Refused refused) {
-                    LOG.warn(
-                        "localqueue={}/{} not created, reason=\"{}\"",
-                        namespace,
-                        name,
-                        refused.message());
-                  }
-                });
+    String key = namespace + "/" + name;
+    if (creating.add(key)) {
+      var unused =
+          client
+              .send(ApiRequest.create(path, object).by(SourceMark.FIELD_OWNER))
+              .whenComplete(
+                  (outcome, bug) -> {
+                    if (outcome != null) {
+                      created(key, outcome);
+                    }
+                    later.accept(() -> creating.remove(key));
+                  });
+    }
+    return refusals.getOrDefault(key, "");
+  }
+
+  private void created(String key, ApiOutcome outcome) {
+    refusals.remove(key);
+    switch (outcome) {
+      case ApiOutcome.Written written ->
+          LOG.info("localqueue={} created, reason=\"quota label\"", key);
+      case ApiOutcome.Refused refused -> {
+        LOG.warn("localqueue={} not created, reason=\"{}\"", key, refused.message());
+        refusals.put(key, "LocalQueue %s can't be made: %s".formatted(key, refused.message()));
+      }
+      case ApiOutcome.Unreachable unreachable ->
+          LOG.info("localqueue={} not created yet, reason=\"{}\"", key, unreachable.message());
+      case ApiOutcome.Conflict exists -> LOG.debug("localqueue={} exists", key);
+      case ApiOutcome.Gone gone -> LOG.debug("localqueue={} has no namespace", key);
+    }
   }
 
   /** The name of the LocalQueue of a quota, beside one of the same name that others made. */

@@ -23,6 +23,7 @@ import java.io.IOException;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CopyOnWriteArrayList;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -36,12 +37,12 @@ class CachedJobIntakeTest {
       new JobRef(JobKind.of("batch", "v1", "Job"), "team", "sample", "uid");
 
   private final InformerCaches caches = InformerCaches.empty(BuiltInCheckControllers.all());
+  private final List<Runnable> later = new CopyOnWriteArrayList<>();
   private ScriptedServer server;
 
   @BeforeEach
   void start() throws IOException {
     server = new ScriptedServer();
-    server.then(201, "{}");
     put(
         caches.clusterQueues(),
         ClusterQueue.class,
@@ -65,12 +66,46 @@ class CachedJobIntakeTest {
     store.put(store.getKey(object), object);
   }
 
+  private CachedJobIntake intake(ApiClient client) {
+    return new CachedJobIntake(
+        QuotaTrees.settings(1, QuotaLabel.ANYWHERE), caches, client, later::add);
+  }
+
+  private static QueueAssignment asked(CachedJobIntake intake) {
+    return intake.assign(
+        JOB, Map.of("quota.scheduling.alibabacloud.com/name", "a"), Map.of(), List::of);
+  }
+
+  /** Nothing else would bring the job back to it. */
+  @Test
+  void aLocalQueueThatIsRefusedIsMadeLater() {
+    server.then(403, "{\"message\": \"no\"}").then(500, "{}").then(201, "{}");
+    CachedJobIntake intake = intake(new ApiClient(server.client(), ApiClient.Options.atATime(1)));
+    QueueAssignment refused =
+        new QueueAssignment.Pending("LocalQueue team/root-a can't be made: no");
+
+    assertThat(asked(intake)).isEqualTo(new QueueAssignment.Pending(""));
+    await().until(() -> later.size() == 1);
+    assertThat(asked(intake)).isEqualTo(refused);
+    assertThat(asked(intake)).isEqualTo(refused);
+    assertThat(server.asked()).as("several jobs ask for it").hasSize(1);
+
+    later.removeFirst().run();
+    assertThat(asked(intake)).as("it is tried again").isEqualTo(refused);
+    await().until(() -> later.size() == 1);
+    assertThat(server.asked()).hasSize(2);
+    assertThat(asked(intake)).as("nobody answered").isEqualTo(new QueueAssignment.Pending(""));
+    later.removeFirst().run();
+    asked(intake);
+    await().until(() -> later.size() == 1);
+    assertThat(server.asked()).hasSize(3);
+  }
+
   /** The name of the LocalQueue that is made when a job asks for its quota. */
   private String made() throws IOException {
+    server.then(201, "{}");
     ApiClient client = new ApiClient(server.client(), ApiClient.Options.atATime(1));
-    var unused =
-        new CachedJobIntake(QuotaTrees.settings(1, QuotaLabel.ANYWHERE), caches, client)
-            .assign(JOB, Map.of("quota.scheduling.alibabacloud.com/name", "a"), Map.of(), List::of);
+    var unused = asked(intake(client));
     await().until(() -> !server.asked().isEmpty());
     return new YAMLMapper()
         .readTree(server.asked().getLast().body())
@@ -120,7 +155,8 @@ class CachedJobIntakeTest {
 
   private QueueAssignment assigned(String... pods) {
     ApiClient client = new ApiClient(server.client(), ApiClient.Options.atATime(1));
-    return new CachedJobIntake(QuotaTrees.settings(1, QuotaLabel.LISTED), caches, client)
+    return new CachedJobIntake(
+            QuotaTrees.settings(1, QuotaLabel.LISTED), caches, client, later::add)
         .assign(
             JOB,
             Map.of(),

@@ -272,7 +272,11 @@ public final class JobModule implements OperatorModule {
   private JobIntake intake() {
     KubeQueue kubeQueue = context.configuration().kubeQueue();
     return kubeQueue.enabled()
-        ? new CachedJobIntake(kubeQueue, informers.caches(), context.requests(1))
+        ? new CachedJobIntake(
+            kubeQueue,
+            informers.caches(),
+            context.requests(1),
+            task -> context.schedule(CachedJobIntake.BETWEEN_TRIES, task))
         : JobIntake.NONE;
   }
 

@@ -9,8 +9,10 @@ import dev.sluice.jobs.kind.JobPatch;
 import dev.sluice.jobs.kind.JobState;
 import dev.sluice.jobs.kind.PodSetTemplate;
 import dev.sluice.jobs.policy.JobAction.AssignQueue;
+import dev.sluice.jobs.policy.JobAction.Requeue;
 import dev.sluice.jobs.policy.JobAction.Warn;
 import dev.sluice.workload.record.CachedWorkload;
+import java.time.Duration;
 import java.util.List;
 
 /**
@@ -23,6 +25,8 @@ public final class JobIntakePolicy {
 
   /** Why people are told that a job isn't taken. */
   static final String REFUSED = "QuotaNotAvailable";
+
+  private static final Requeue LATER = new Requeue(Duration.ofSeconds(10));
 
   private final JobIntegration integration;
   private final JobOptions options;
@@ -71,6 +75,7 @@ public final class JobIntakePolicy {
       case QueueAssignment.Unassigned none -> List.of();
       case QueueAssignment.NotAvailable refused -> List.of(new Warn(REFUSED, refused.message()));
       case QueueAssignment.ToLocalQueue queue -> List.of(assign(job, queue.name()));
+      case QueueAssignment.Pending pending -> pending(pending);
     };
   }
 
@@ -87,11 +92,22 @@ public final class JobIntakePolicy {
             && !job.state().active()
             && job.state().end().isEmpty()
             && context.owned().stream().noneMatch(CachedWorkload::quotaReserved);
-    return waits
-            && assignment(job) instanceof QueueAssignment.ToLocalQueue queue
-            && !queue.name().equals(job.queueName())
-        ? List.of(assign(job, queue.name()))
-        : List.of();
+    if (!waits) {
+      return List.of();
+    }
+    return switch (assignment(job)) {
+      case QueueAssignment.ToLocalQueue queue when !queue.name().equals(job.queueName()) ->
+          List.of(assign(job, queue.name()));
+      case QueueAssignment.Pending pending -> pending(pending);
+      default -> List.of();
+    };
+  }
+
+  /** Nobody tells of a LocalQueue that can't be made. */
+  private static List<JobAction> pending(QueueAssignment.Pending pending) {
+    return pending.problem().isEmpty()
+        ? List.of(LATER)
+        : List.of(new Warn(REFUSED, pending.problem()), LATER);
   }
 
   private QueueAssignment assignment(CachedJob job) {

@@ -15,4 +15,11 @@ public sealed interface QueueAssignment {
    * @param message what is named, and why it can't be had
    */
   record NotAvailable(String message) implements QueueAssignment {}
+
+  /**
+   * The job's LocalQueue is being made: it is looked for again after a while.
+   *
+   * @param problem why it couldn't be made the last time; empty if nothing is known of that
+   */
+  record Pending(String problem) implements QueueAssignment {}
 }

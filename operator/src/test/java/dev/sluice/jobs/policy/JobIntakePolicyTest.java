@@ -20,8 +20,11 @@ import dev.sluice.jobs.kind.JobRef;
 import dev.sluice.jobs.kinds.BuiltInIntegrations;
 import dev.sluice.jobs.kinds.batch.BatchJob;
 import dev.sluice.jobs.kinds.kubeflow.TrainingJob;
+import dev.sluice.jobs.policy.JobAction.Requeue;
+import dev.sluice.jobs.policy.JobAction.Warn;
 import dev.sluice.kube.json.JsonMergePatch;
 import dev.sluice.workload.record.CachedWorkload;
+import java.time.Duration;
 import java.time.InstantSource;
 import java.util.List;
 import java.util.Map;
@@ -172,6 +175,20 @@ class JobIntakePolicyTest {
                 job().queue(""), new FixedIntake(false, new QueueAssignment.NotAvailable("no"))))
         .isFalse();
     assertThat(api.events).containsExactly("Warning QuotaNotAvailable");
+  }
+
+  @Test
+  void aJobIsLookedAtAgainUntilItsLocalQueueIsMade() {
+    CachedJob waits = job().queue("").view();
+    assertThat(decided(waits, "")).containsExactly(new Requeue(Duration.ofSeconds(10)));
+    assertThat(decided(waits, "no"))
+        .containsExactly(new Warn("QuotaNotAvailable", "no"), new Requeue(Duration.ofSeconds(10)));
+  }
+
+  private List<JobAction> decided(CachedJob job, String problem) {
+    JobIntake intake = new FixedIntake(false, new QueueAssignment.Pending(problem));
+    return new JobIntakePolicy(new BatchJob(), JobOptions.defaults("kueue-system"), intake)
+        .decide(context(job), false);
   }
 
   @Test
