@@ -18,8 +18,10 @@ import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
+import java.util.TreeSet;
 import java.util.function.BinaryOperator;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
@@ -208,8 +210,7 @@ final class ProviderCapacity {
               "of flavor \"%s\" there are more than %d resources".formatted(name, MOST_RESOURCES));
         }
         Map<String, Long> then = amounts(before, name);
-        then.keySet().forEach(resource -> amounts.putIfAbsent(resource, 0L));
-        annotations.floor().keySet().forEach(resource -> amounts.putIfAbsent(resource, 0L));
+        addRemembered(amounts, then, annotations.floor().keySet());
         amounts.replaceAll(
             (resource, amount) -> annotations.told(resource, then.get(resource), amount));
         if (amounts.size() <= MOST_RESOURCES) {
@@ -224,6 +225,25 @@ final class ProviderCapacity {
     return faults.isEmpty()
         ? new Result.Counted(new Capacity(counted))
         : new Result.Failed("Misconfigured", String.join("; ", faults));
+  }
+
+  /**
+   * Adds the resources that were told before, and those with a floor, with 0. Where that would be
+   * too many, those are left out that 0 was told of: the names of resources may change for ever.
+   */
+  private static void addRemembered(
+      SortedMap<String, Long> amounts, Map<String, Long> then, Set<String> floor) {
+    Set<String> named = new TreeSet<>(amounts.keySet());
+    named.addAll(then.keySet());
+    named.addAll(floor);
+    boolean full = named.size() > MOST_RESOURCES;
+    then.forEach(
+        (resource, amount) -> {
+          if (amount != 0 || !full) {
+            amounts.putIfAbsent(resource, 0L);
+          }
+        });
+    floor.forEach(resource -> amounts.putIfAbsent(resource, 0L));
   }
 
   /** What is left of each node, which isn't less than nothing. */

@@ -88,6 +88,22 @@ class ProviderCapacityTest {
         .isEqualTo(Map.of("cpu", "3"));
   }
 
+  /** Otherwise nothing would be told any more once so many names were used. */
+  @Test
+  void resourcesThatAreGoneMakeRoomForOthers() {
+    Map<String, Quantity> resources = new TreeMap<>(Map.of("cpu", q("3")));
+    for (int i = 0; i < 63; i++) {
+      resources.put("r" + i, q("0"));
+    }
+    Capacity before = new Capacity(List.of(new FlavorCapacity("spot", resources)));
+    Map<String, String> floor = Map.of(CapacityAnnotations.FLOOR, "r7=2");
+
+    assertThat(counted(provider(Map.of()), before)).hasSize(64);
+    node(Map.of("pool", "spot"), true, Map.of("gpu", 1L, "r3", 4L));
+    assertThat(counted(provider(floor), before))
+        .isEqualTo(Map.of("cpu", "0", "gpu", "1", "r3", "4", "r7", "2"));
+  }
+
   /** Changes of 0.20, section 5. */
   @Test
   void sumsSaturateAndAreBounded() {
