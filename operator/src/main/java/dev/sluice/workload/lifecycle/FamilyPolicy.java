@@ -104,10 +104,13 @@ final class FamilyPolicy {
       Optional<Optional<VariantPolicy>> queue,
       boolean readiness,
       Instant now) {
-    if (parent.deleting() || queue.isEmpty()) {
+    List<CachedWorkload> present = variants.stream().filter(each -> !each.deleting()).toList();
+    if (parent.deleting()) {
+      return leaving(parent, present);
+    }
+    if (queue.isEmpty()) {
       return Result.NOTHING;
     }
-    List<CachedWorkload> present = variants.stream().filter(each -> !each.deleting()).toList();
     FamilyPolicy family = new FamilyPolicy(parent, present, readiness, now);
     if (!Variants.isParent(parent)) {
       return family.unlabelled(queue.get().isPresent());
@@ -116,6 +119,16 @@ final class FamilyPolicy {
       return family.finished();
     }
     return queue.get().map(family::labelled).orElseGet(family::withoutPolicy);
+  }
+
+  /**
+   * A parent that is being deleted: once its job has stopped, its variants go before it. Where they
+   * are to be orphaned, it would wait for that for ever, since nobody may take its name off them.
+   */
+  private static Result leaving(CachedWorkload parent, List<CachedWorkload> variants) {
+    return parent.finalized() || variants.isEmpty()
+        ? Result.NOTHING
+        : Result.of(new Write.Delete(variants.getFirst()));
   }
 
   private Result unlabelled(boolean policy) {

@@ -117,6 +117,9 @@ public final class VariantLifecycle implements WorkloadListener {
       } else if (after != null && !after.deleting()) {
         deleteOrphan(after);
       }
+    } else if (after != null && before != null && wasVariant(before, after)) {
+      // nobody but the operator may change that, so it can't be a Workload of its own
+      deleteOrphan(after);
     } else if (after != null) {
       executor.execute(() -> reconcile(after.id()));
     } else {
@@ -124,6 +127,10 @@ public final class VariantLifecycle implements WorkloadListener {
           .filter(Variants::isVariant)
           .forEach(this::deleteOrphan);
     }
+  }
+
+  private static boolean wasVariant(CachedWorkload before, CachedWorkload after) {
+    return before.id().equals(after.id()) && Variants.isVariant(before) && !after.deleting();
   }
 
   private void deleteOrphan(CachedWorkload workload) {

@@ -87,13 +87,11 @@ class FamilyPolicyTest {
     }
   }
 
+  private static final String PARENT =
+      "\"labels\": {\"kueue.x-k8s.io/concurrent-admission-parent\": \"true\"}";
+
   private static CachedWorkload parent(String flavor, String... conditions) {
-    return workload(
-        "p",
-        "\"labels\": {\"kueue.x-k8s.io/concurrent-admission-parent\": \"true\"}",
-        1,
-        flavor,
-        conditions);
+    return workload("p", PARENT, 1, flavor, conditions);
   }
 
   private static CachedWorkload variant(String of, int count, boolean quota, String... conditions) {
@@ -358,5 +356,25 @@ class FamilyPolicyTest {
 
     assertThat(decided(parent("", INACTIVE), reserved, spot)).isEqualTo("delete reserved");
     assertThat(decided(parent("", INACTIVE), spot)).isEqualTo("nothing");
+  }
+
+  /** Deleted with {@code --cascade=orphan} it waits until it has no variants any more. */
+  @Test
+  void theVariantsOfADeletedParentGoOnceItsJobHasStopped() {
+    String deleting = PARENT + ", \"deletionTimestamp\": \"2026-03-01T10:00:30Z\"";
+    CachedWorkload running =
+        workload(
+            "p",
+            deleting + ", \"finalizers\": [\"orphan\", \"kueue.x-k8s.io/resource-in-use\"]",
+            1,
+            "spot",
+            ADMITTED);
+    CachedWorkload stopped =
+        workload("p", deleting + ", \"finalizers\": [\"orphan\"]", 1, "spot", ADMITTED);
+    CachedWorkload variant = variant("spot", 1, true, ADMITTED);
+
+    assertThat(decided(running, variant)).isEqualTo("nothing");
+    assertThat(decided(stopped, variant)).isEqualTo("delete spot");
+    assertThat(decided(stopped)).isEqualTo("nothing");
   }
 }
