@@ -31,6 +31,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
@@ -141,6 +142,12 @@ public final class BudgetAccounts implements AutoCloseable {
   /** The versions that the engine knows the accounts of, or newer ones by this process. */
   private final Map<String, String> versions = new ConcurrentHashMap<>();
 
+  /**
+   * The versions with which somebody else's accounts were told to the engine, by budget: what was
+   * decided before may not fit into them.
+   */
+  private final Map<String, String> takenOver = new ConcurrentHashMap<>();
+
   /** When events were left, by the UID of the budget and what they say. */
   private final Map<String, Map<String, Instant>> told = new ConcurrentHashMap<>();
 
@@ -220,6 +227,7 @@ public final class BudgetAccounts implements AutoCloseable {
     boolean other = before != null && after != null && !before.uid().equals(after.uid());
     if (after == null || other) {
       versions.remove(name);
+      takenOver.remove(name);
       written.remove(name);
       if (before != null) {
         told.remove(before.uid());
@@ -229,13 +237,15 @@ public final class BudgetAccounts implements AutoCloseable {
       connections.balances().accept(name, List.of());
     }
     if (after != null) {
+      Optional<BudgetAccount> account = account(after);
       BudgetReader.read(name, after.spec())
           .budget()
           .ifPresent(
               spec ->
-                  connections
-                      .eventSink()
-                      .submit(new SchedulerEvent.BudgetChanged(spec, account(after))));
+                  connections.eventSink().submit(new SchedulerEvent.BudgetChanged(spec, account)));
+      if (account.isPresent()) {
+        takenOver.put(name, after.version());
+      }
       versions.put(name, after.version());
     }
     if (none != versions.isEmpty()) {
@@ -306,7 +316,12 @@ public final class BudgetAccounts implements AutoCloseable {
    */
   private List<Wait> write(List<Wait> together) throws InterruptedException {
     Map<String, String> bases = Map.copyOf(versions);
+    Map<String, String> others = Map.copyOf(takenOver);
     List<BudgetAccount.OfBudget> budgets = ask();
+    Set<String> decidedBefore = charged(budgets, others.keySet());
+    refuse(together, decidedBefore);
+    refuse(waits, decidedBefore);
+    others.forEach(takenOver::remove);
     Instant before = clock.instant().minus(REST);
     refused.values().removeIf(at -> !at.isAfter(before));
     Set<String> waiting =
@@ -329,6 +344,23 @@ public final class BudgetAccounts implements AutoCloseable {
       }
     }
     return unnamed;
+  }
+
+  /** The UIDs of Workloads that these budgets count, as far as they hold others. */
+  private static Set<String> charged(List<BudgetAccount.OfBudget> budgets, Set<String> names) {
+    return budgets.stream()
+        .filter(each -> names.contains(each.spec().name()) && each.spec().holds())
+        .flatMap(each -> each.account().charges().stream())
+        .map(BudgetAccount.Charge::uid)
+        .collect(Collectors.toSet());
+  }
+
+  /**
+   * Gives the admissions of these Workloads up. The engine was told of another account after it
+   * decided some of them: it decides them anew, by that one.
+   */
+  private static void refuse(Collection<Wait> admissions, Set<String> uids) {
+    admissions.removeIf(wait -> uids.contains(wait.id().uid()) && wait.named().complete(false));
   }
 
   private List<BudgetAccount.OfBudget> ask() throws InterruptedException {

@@ -56,6 +56,12 @@ class BudgetAccountsTest {
        "spec": {"scope": {"clusterQueue": "queue"}, "limits": [{"resource": "cpu", "hours": 1}]}}
       """;
 
+  private static final String PAST_LEADERS =
+      """
+      "status": {"account": {"writer": "another", "start": "2026-03-01T00:00:00Z",
+        "end": "2026-04-01T00:00:00Z", "spent": [], "carried": []}},
+      """;
+
   private static BudgetAccount.OfBudget account(String name, String uid, boolean holds) {
     BudgetSpec spec =
         new BudgetSpec(
@@ -157,6 +163,40 @@ class BudgetAccountsTest {
       assertThat(named(accounts, "b")).isTrue();
       assertThat(named(accounts, "of-no-budget")).isTrue();
       assertThat(unnamed.get(LIMIT_SECONDS, TimeUnit.SECONDS)).isFalse();
+    }
+  }
+
+  /** A past leader named others meanwhile: what was decided before may not fit beside them. */
+  @Test
+  void anAdmissionThatWasDecidedWithoutTheAccountOfAPastLeaderIsDecidedAnew() throws Exception {
+    CompletableFuture<Void> decided = new CompletableFuture<>();
+    Supplier<List<BudgetAccount.OfBudget>> budgets =
+        () -> {
+          decided.join();
+          return List.of(account("first", "a", true), account("second", "b", true));
+        };
+    try (PlayedApi api = new PlayedApi();
+        KubernetesClient client = api.client();
+        BudgetAccounts accounts =
+            accounts(client, budgets, (uids, why) -> {}, (object, reason, note) -> {}, () -> NOW)) {
+      api.play(
+          request -> {
+            PlayedApi.Answer answer = answer(request, "none", new AtomicInteger());
+            return new PlayedApi.Answer(
+                answer.code(),
+                answer
+                    .body()
+                    .replace(
+                        "\"metadata\": {\"name\": \"first\"",
+                        PAST_LEADERS + "\"metadata\": {\"name\": \"first\""));
+          });
+      accounts.start().get(LIMIT_SECONDS, TimeUnit.SECONDS);
+      CompletableFuture<Boolean> before = accounts.named(new WorkloadId("a", "ns", "a"));
+      CompletableFuture<Boolean> other = accounts.named(new WorkloadId("b", "ns", "b"));
+      decided.complete(null);
+      assertThat(before.get(LIMIT_SECONDS, TimeUnit.SECONDS)).isFalse();
+      assertThat(other.get(LIMIT_SECONDS, TimeUnit.SECONDS)).isTrue();
+      assertThat(named(accounts, "a")).isTrue();
     }
   }
 
