@@ -32,6 +32,7 @@ import java.time.Instant;
 import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
@@ -46,6 +47,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeoutException;
 import java.util.function.BiConsumer;
+import java.util.function.Predicate;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
@@ -73,6 +75,9 @@ public final class BudgetAccounts implements AutoCloseable {
   private static final Duration FIGURES = Duration.ofSeconds(20);
   private static final Duration PATIENCE = Duration.ofSeconds(10);
   private static final int ATTEMPTS = 5;
+
+  /** While so many writes are slow, no other is begun that no admission waits for. */
+  private static final int MOST_SLOW = 2;
 
   /**
    * What this reads and writes with.
@@ -131,6 +136,21 @@ public final class BudgetAccounts implements AutoCloseable {
   /** What was written of a budget last. */
   private record LastWrite(BudgetAccount.OfBudget budget, Instant at) {}
 
+  /** A write that takes longer than others wait for it. */
+  private record SlowWrite(
+      SeenBudget seen,
+      BudgetAccount.OfBudget budget,
+      String base,
+      CompletableFuture<ApiOutcome> outcome) {}
+
+  /** Whether a status has an account. */
+  private enum Progress {
+    WRITTEN,
+    UNWRITTEN,
+    /** The API server hasn't answered yet. */
+    SLOW
+  }
+
   private final Connections connections;
   private final InstantSource clock;
   private final String self;
@@ -156,6 +176,9 @@ public final class BudgetAccounts implements AutoCloseable {
 
   /** When statuses were refused, by UID. */
   private final Map<String, Instant> refused = new HashMap<>();
+
+  /** Writes that are waited for no longer, by the UID of the budget. */
+  private final Map<String, SlowWrite> slow = new HashMap<>();
 
   private final Thread thread = Thread.ofVirtual().name("budgets").unstarted(this::run);
   private volatile Runnable presence = () -> {};
@@ -310,40 +333,93 @@ public final class BudgetAccounts implements AutoCloseable {
   }
 
   /**
-   * Writes all accounts that changed, and tells the Workloads that wait; returns those that a
-   * budget counts which couldn't be written, to be named by the next write. The others needn't wait
-   * for it.
+   * Writes accounts that changed, first those that an admission waits for, and tells the Workloads
+   * that wait; returns those that a budget counts which couldn't be written, to be named by the
+   * next write. The others needn't wait for it.
    */
   private List<Wait> write(List<Wait> together) throws InterruptedException {
+    Set<String> failed = finishSlow();
     Map<String, String> bases = Map.copyOf(versions);
     Map<String, String> others = Map.copyOf(takenOver);
     List<BudgetAccount.OfBudget> budgets = ask();
+    // the engine may have decided them before it was told of the account: it decides them anew
     Set<String> decidedBefore = charged(budgets, others.keySet());
-    refuse(together, decidedBefore);
-    refuse(waits, decidedBefore);
+    answer(together, decidedBefore::contains, false);
+    answer(waits, decidedBefore::contains, false);
     others.forEach(takenOver::remove);
     Instant before = clock.instant().minus(REST);
     refused.values().removeIf(at -> !at.isAfter(before));
+    Set<String> waiting = charged(budgets, bases.keySet());
+    waiting.retainAll(together.stream().map(wait -> wait.id().uid()).toList());
+    answer(together, uid -> !waiting.contains(uid), true);
+    Predicate<BudgetAccount.OfBudget> awaited =
+        each ->
+            each.spec().holds()
+                && each.account().charges().stream()
+                    .anyMatch(charge -> waiting.contains(charge.uid()));
+    List<Wait> unnamed = name(budgets.stream().filter(awaited).toList(), bases, together, failed);
+    writeFigures(budgets.stream().filter(awaited.negate()).toList(), bases);
+    tellFaults(budgets);
+    return unnamed;
+  }
+
+  /**
+   * Writes the accounts that admissions wait for; returns who isn't named yet.
+   *
+   * @param failed the UIDs that were in slow writes that failed
+   */
+  private List<Wait> name(
+      List<BudgetAccount.OfBudget> budgets,
+      Map<String, String> bases,
+      List<Wait> together,
+      Set<String> failed)
+      throws InterruptedException {
     Set<String> waiting =
         together.stream().map(wait -> wait.id().uid()).collect(Collectors.toSet());
-    Set<String> uids = new HashSet<>();
+    Set<String> inVain = new HashSet<>();
+    Set<String> later = new HashSet<>();
     for (BudgetAccount.OfBudget each : budgets) {
-      if (!write(each, bases.get(each.spec().name()), waiting) && each.spec().holds()) {
-        each.account().charges().forEach(charge -> uids.add(charge.uid()));
+      Progress progress = write(each, bases.get(each.spec().name()), waiting);
+      if (progress != Progress.WRITTEN) {
+        Set<String> unwritten = progress == Progress.SLOW ? later : inVain;
+        each.account().charges().forEach(charge -> unwritten.add(charge.uid()));
       }
     }
-    tellFaults(budgets);
     List<Wait> unnamed = new ArrayList<>();
     for (Wait wait : together) {
-      if (!uids.contains(wait.id().uid())) {
-        wait.named().complete(true);
-      } else if (wait.attempts() <= 1) {
-        wait.named().complete(false);
+      String uid = wait.id().uid();
+      boolean isUnnamed = inVain.contains(uid) || later.contains(uid);
+      int attempts = wait.attempts() - (inVain.contains(uid) || failed.contains(uid) ? 1 : 0);
+      if (isUnnamed && attempts > 0) {
+        unnamed.add(new Wait(wait.id(), wait.named(), attempts));
       } else {
-        unnamed.add(new Wait(wait.id(), wait.named(), wait.attempts() - 1));
+        wait.named().complete(!isUnnamed);
       }
     }
     return unnamed;
+  }
+
+  /**
+   * Writes accounts that nobody waits for, the oldest first, and at least one of them: an admission
+   * that comes meanwhile goes before the others.
+   */
+  private void writeFigures(List<BudgetAccount.OfBudget> budgets, Map<String, String> bases)
+      throws InterruptedException {
+    List<BudgetAccount.OfBudget> oldestFirst =
+        budgets.stream()
+            .sorted(Comparator.comparing(each -> writtenAt(each.spec().name())))
+            .toList();
+    for (BudgetAccount.OfBudget each : oldestFirst) {
+      if (write(each, bases.get(each.spec().name()), Set.of()) != Progress.UNWRITTEN
+          && !waits.isEmpty()) {
+        return;
+      }
+    }
+  }
+
+  private Instant writtenAt(String name) {
+    LastWrite last = written.get(name);
+    return last == null ? Instant.EPOCH : last.at();
   }
 
   /** The UIDs of Workloads that these budgets count, as far as they hold others. */
@@ -352,15 +428,12 @@ public final class BudgetAccounts implements AutoCloseable {
         .filter(each -> names.contains(each.spec().name()) && each.spec().holds())
         .flatMap(each -> each.account().charges().stream())
         .map(BudgetAccount.Charge::uid)
-        .collect(Collectors.toSet());
+        .collect(Collectors.toCollection(HashSet::new));
   }
 
-  /**
-   * Gives the admissions of these Workloads up. The engine was told of another account after it
-   * decided some of them: it decides them anew, by that one.
-   */
-  private static void refuse(Collection<Wait> admissions, Set<String> uids) {
-    admissions.removeIf(wait -> uids.contains(wait.id().uid()) && wait.named().complete(false));
+  /** Says of the Workloads with these UIDs whether they may be admitted: they wait no longer. */
+  private static void answer(Collection<Wait> admissions, Predicate<String> uids, boolean named) {
+    admissions.removeIf(wait -> uids.test(wait.id().uid()) && wait.named().complete(named));
   }
 
   private List<BudgetAccount.OfBudget> ask() throws InterruptedException {
@@ -376,25 +449,30 @@ public final class BudgetAccounts implements AutoCloseable {
    *
    * @param waiting the UIDs of the admissions that wait
    */
-  private boolean write(BudgetAccount.OfBudget budget, @Nullable String base, Set<String> waiting) {
+  private Progress write(BudgetAccount.OfBudget budget, @Nullable String base, Set<String> waiting)
+      throws InterruptedException {
     String name = budget.spec().name();
     Optional<SeenBudget> seen = store.find(name);
     Instant now = clock.instant();
     if (seen.isEmpty() || base == null) {
-      return true; // It is deleted: the engine will be told.
+      return Progress.WRITTEN; // It is deleted: the engine will be told.
     }
     if (budget.found()) {
-      return false; // Somebody else's account, which wasn't compared yet.
+      return Progress.UNWRITTEN; // Somebody else's account, which wasn't compared yet.
     }
     LastWrite last = written.get(name);
     if (last != null && last.budget().equals(budget) && now.isBefore(last.at().plus(FIGURES))) {
       tell(seen.get(), budget, now);
-      return true;
+      return Progress.WRITTEN;
     }
-    if (refused.containsKey(seen.get().uid())
+    String uid = seen.get().uid();
+    if (slow.containsKey(uid) || (waiting.isEmpty() && slow.size() >= MOST_SLOW)) {
+      return Progress.SLOW;
+    }
+    if (refused.containsKey(uid)
         && budget.account().charges().stream()
             .noneMatch(charge -> waiting.contains(charge.uid()))) {
-      return false;
+      return Progress.UNWRITTEN;
     }
     ObjectNode status =
         BudgetStatus.of(
@@ -404,19 +482,60 @@ public final class BudgetAccounts implements AutoCloseable {
             self,
             told(seen.get(), budget, now),
             now);
-    ApiOutcome outcome = patch(seen.get(), base, status);
-    return switch (outcome) {
+    SlowWrite sent = new SlowWrite(seen.get(), budget, base, patch(seen.get(), base, status));
+    if (!answered(sent.outcome())) {
+      slow.put(uid, sent);
+      return Progress.SLOW;
+    }
+    return finish(sent) ? Progress.WRITTEN : Progress.UNWRITTEN;
+  }
+
+  /** Waits a moment for the answer of the API server; returns whether it came. */
+  private static boolean answered(CompletableFuture<ApiOutcome> outcome)
+      throws InterruptedException {
+    try {
+      outcome.get(RETRY.toMillis(), MILLISECONDS);
+      return true;
+    } catch (ExecutionException e) {
+      return true; // Whoever reads it sees why.
+    } catch (TimeoutException e) {
+      return false;
+    }
+  }
+
+  /** Takes over what was answered late; returns the UIDs of Workloads that aren't named by it. */
+  private Set<String> finishSlow() {
+    Set<String> failed = new HashSet<>();
+    for (SlowWrite each : List.copyOf(slow.values())) {
+      if (each.outcome().isDone()) {
+        slow.remove(each.seen().uid());
+        if (!finish(each)) {
+          each.budget().account().charges().forEach(charge -> failed.add(charge.uid()));
+        }
+      }
+    }
+    return failed;
+  }
+
+  /** Takes the answer over; returns whether the status has the account. */
+  private boolean finish(SlowWrite sent) {
+    SeenBudget seen = sent.seen();
+    String name = seen.name();
+    return switch (sent.outcome().join()) {
       case ApiOutcome.Written answer -> {
-        String version = JsonFields.text(answer.object(), "metadata", "resourceVersion");
-        versions.computeIfPresent(name, (any, known) -> known.equals(base) ? version : known);
-        written.put(name, new LastWrite(budget, now));
-        tell(seen.get(), budget, now);
+        if (store.find(name).filter(now -> now.uid().equals(seen.uid())).isPresent()) {
+          String version = JsonFields.text(answer.object(), "metadata", "resourceVersion");
+          versions.computeIfPresent(
+              name, (any, known) -> known.equals(sent.base()) ? version : known);
+          written.put(name, new LastWrite(sent.budget(), clock.instant()));
+          tell(seen, sent.budget(), clock.instant());
+        }
         yield true;
       }
       case ApiOutcome.Gone gone -> true;
       case ApiOutcome.Conflict conflict -> false;
       case ApiOutcome.Refused(int code, String message) -> {
-        warn(seen.get(), code, message);
+        warn(seen, code, message);
         yield false;
       }
       case ApiOutcome.Unreachable unreachable -> false;
@@ -429,14 +548,13 @@ public final class BudgetAccounts implements AutoCloseable {
     }
   }
 
-  private ApiOutcome patch(SeenBudget seen, String base, ObjectNode status) {
+  private CompletableFuture<ApiOutcome> patch(SeenBudget seen, String base, ObjectNode status) {
     ObjectNode patch = JsonMappers.JSON.createObjectNode();
     patch.putObject("metadata").put("resourceVersion", base).put("uid", seen.uid());
     patch.set("status", status);
     return connections
         .apiClient()
-        .send(ApiRequest.patch("/" + PATH + "/" + seen.name() + "/status", patch))
-        .join();
+        .send(ApiRequest.patch("/" + PATH + "/" + seen.name() + "/status", patch));
   }
 
   private static String faults(SeenBudget budget) {
@@ -460,9 +578,10 @@ public final class BudgetAccounts implements AutoCloseable {
           && !refused.containsKey(each.uid())) {
         ApiOutcome outcome =
             patch(
-                each,
-                each.version(),
-                BudgetStatus.inactive(each.status(), faults, clock.instant()));
+                    each,
+                    each.version(),
+                    BudgetStatus.inactive(each.status(), faults, clock.instant()))
+                .join();
         if (outcome instanceof ApiOutcome.Written || outcome instanceof ApiOutcome.Gone) {
           toldFaults.put(each.uid(), faults);
         } else if (outcome instanceof ApiOutcome.Refused(int code, String message)) {

@@ -35,6 +35,7 @@ import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
@@ -197,6 +198,42 @@ class BudgetAccountsTest {
       assertThat(before.get(LIMIT_SECONDS, TimeUnit.SECONDS)).isFalse();
       assertThat(other.get(LIMIT_SECONDS, TimeUnit.SECONDS)).isTrue();
       assertThat(named(accounts, "a")).isTrue();
+    }
+  }
+
+  @Test
+  void othersDoNotWaitForABudgetWhoseWriteIsNotAnswered() throws Exception {
+    CountDownLatch slow = new CountDownLatch(1);
+    AtomicInteger writes = new AtomicInteger();
+    try (PlayedApi api = new PlayedApi();
+        KubernetesClient client = api.client();
+        BudgetAccounts accounts =
+            accounts(client, List.of(account("first", "a", true), account("second", "b", true)))) {
+      api.play(
+          request -> {
+            if (request.path().endsWith("first/status")) {
+              writes.incrementAndGet();
+              awaited(slow);
+            }
+            return answer(request, "none", new AtomicInteger());
+          });
+      accounts.start().get(LIMIT_SECONDS, TimeUnit.SECONDS);
+      CompletableFuture<Boolean> waiting = accounts.named(new WorkloadId("a", "ns", "a"));
+      await().until(() -> writes.get() == 1);
+      assertThat(named(accounts, "b")).isTrue();
+      assertThat(named(accounts, "of-no-budget")).isTrue();
+      assertThat(waiting).isNotDone();
+      assertThat(writes).hasValue(1);
+      slow.countDown();
+      assertThat(waiting.get(LIMIT_SECONDS, TimeUnit.SECONDS)).isTrue();
+    }
+  }
+
+  private static void awaited(CountDownLatch latch) {
+    try {
+      assertThat(latch.await(LIMIT_SECONDS, TimeUnit.SECONDS)).isTrue();
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
     }
   }
 
