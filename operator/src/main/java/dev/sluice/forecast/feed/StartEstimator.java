@@ -272,7 +272,7 @@ public final class StartEstimator implements WorkloadListener {
       return played;
     }
     return waits
-        .range(clusterQueue, workload.createdAt(), now)
+        .range(clusterQueue, workload.queuedSince(), now)
         .map(
             range ->
                 new StartEstimate(
@@ -345,9 +345,8 @@ public final class StartEstimator implements WorkloadListener {
       }
     }
     // a Workload that was reserving when it was first seen says nothing of how long it waited
-    boolean waited = before != null && !before.quotaReserved();
-    if (waited && after != null && after.quotaReserved()) {
-      started(after, clock.instant());
+    if (before != null && !before.quotaReserved() && after != null && after.quotaReserved()) {
+      started(after, before.queuedSince(), clock.instant());
     } else if (before != null && (after == null || after.finished())) {
       synchronized (waits) {
         firstAnswers.remove(before.id());
@@ -372,11 +371,11 @@ public final class StartEstimator implements WorkloadListener {
     listed = true;
   }
 
-  private void started(CachedWorkload workload, Instant now) {
+  private void started(CachedWorkload workload, Instant queuedSince, Instant now) {
     String clusterQueue = clusterQueues.apply(workload);
     FirstAnswer first;
     synchronized (waits) {
-      waits.started(clusterQueue, Duration.between(workload.createdAt(), now), now);
+      waits.started(clusterQueue, Duration.between(queuedSince, now), now);
       first = firstAnswers.remove(workload.id());
       if (first != null && first.played().range().isPresent()) {
         StartEstimate played = first.played();

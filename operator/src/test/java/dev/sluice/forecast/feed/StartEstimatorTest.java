@@ -146,6 +146,35 @@ class StartEstimatorTest {
         .isEqualTo(Duration.ofMinutes(30));
   }
 
+  /** What ran for ten days before it was evicted didn't wait for that long. */
+  @Test
+  void waitOfWhatWasEvictedBeginsWhenItIsQueuedAgain() {
+    arrives("first", "");
+    CachedWorkload second = arrives("second", "");
+    int tenDays = 14_400;
+    for (int i = 0; i < 5; i++) {
+      now = RunWorkload.at(tenDays + 5);
+      estimator.changed(
+          requeued("other-" + i, tenDays), named("other-" + i).admitted(tenDays + 5).build());
+    }
+    now = second.createdAt().plusSeconds(60);
+    assertThat(estimator.of(second).orElseThrow().range().orElseThrow().expected())
+        .isEqualTo(RunWorkload.at(5));
+
+    now = RunWorkload.at(tenDays + 1);
+    CachedWorkload again = requeued("second", tenDays);
+    workloads.put(again.id().uid(), again);
+    assertThat(estimator.of(again).orElseThrow().range().orElseThrow().expected())
+        .isEqualTo(RunWorkload.at(tenDays + 5));
+  }
+
+  private static CachedWorkload requeued(String name, int minute) {
+    return named(name)
+        .condition("QuotaReserved", "False", "Pending", minute)
+        .condition("Requeued", "True", "Preempted", minute)
+        .build();
+  }
+
   @Test
   void listenerIsToldOfAStartWithWhatWasSaidFirst() {
     arrives("first", "10m");
