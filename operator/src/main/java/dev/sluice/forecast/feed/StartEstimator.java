@@ -248,11 +248,16 @@ public final class StartEstimator implements WorkloadListener {
     synchronized (waits) {
       StartEstimate estimate = told(played, clusterQueue, workload, now);
       // nobody's first answer makes room for another's: a later one would be taken for the first
-      if (firstAnswers.size() < REMEMBERED) {
+      if (firstAnswers.size() < REMEMBERED && isWaiting(workload.id())) {
         firstAnswers.putIfAbsent(workload.id(), new FirstAnswer(played, estimate));
       }
       return estimate;
     }
+  }
+
+  /** What has started while it was played isn't measured by its next start, after an eviction. */
+  private boolean isWaiting(WorkloadId id) {
+    return workloads.get(id).filter(now -> !now.quotaReserved()).isPresent();
   }
 
   /** What is told of the plays of a Workload that isn't queued: nobody waits for its start. */

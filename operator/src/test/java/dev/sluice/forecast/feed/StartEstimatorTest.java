@@ -176,6 +176,21 @@ class StartEstimatorTest {
   }
 
   @Test
+  void listenerIsNotToldOfANextStartAfterAnAnswerThatCameTooLate() {
+    arrives("first", "10m");
+    CachedWorkload second = arrives("second", "10m");
+    List<StartEstimate> told = new ArrayList<>();
+    estimator.onStart((estimate, at) -> told.add(estimate));
+    CachedWorkload started = named("second").admitted(1).build();
+    workloads.put(started.id().uid(), started);
+    estimator.of(second);
+
+    estimator.changed(second, started);
+
+    assertThat(told).isEmpty();
+  }
+
+  @Test
   void listenerIsToldOfAStartWithWhatWasSaidFirst() {
     arrives("first", "10m");
     CachedWorkload second = arrives("second", "10m");
