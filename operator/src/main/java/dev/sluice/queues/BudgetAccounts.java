@@ -482,12 +482,12 @@ public final class BudgetAccounts implements AutoCloseable {
             self,
             told(seen.get(), budget, now),
             now);
-    SlowWrite sent = new SlowWrite(seen.get(), budget, base, patch(seen.get(), base, status));
-    if (!answered(sent.outcome())) {
-      slow.put(uid, sent);
+    SlowWrite write = new SlowWrite(seen.get(), budget, base, patch(seen.get(), base, status));
+    if (!answered(write.outcome())) {
+      slow.put(uid, write);
       return Progress.SLOW;
     }
-    return finish(sent) ? Progress.WRITTEN : Progress.UNWRITTEN;
+    return finish(write) ? Progress.WRITTEN : Progress.UNWRITTEN;
   }
 
   /** Waits a moment for the answer of the API server; returns whether it came. */
@@ -518,17 +518,17 @@ public final class BudgetAccounts implements AutoCloseable {
   }
 
   /** Takes the answer over; returns whether the status has the account. */
-  private boolean finish(SlowWrite sent) {
-    SeenBudget seen = sent.seen();
+  private boolean finish(SlowWrite write) {
+    SeenBudget seen = write.seen();
     String name = seen.name();
-    return switch (sent.outcome().join()) {
+    return switch (write.outcome().join()) {
       case ApiOutcome.Written answer -> {
         if (store.find(name).filter(now -> now.uid().equals(seen.uid())).isPresent()) {
           String version = JsonFields.text(answer.object(), "metadata", "resourceVersion");
           versions.computeIfPresent(
-              name, (any, known) -> known.equals(sent.base()) ? version : known);
-          written.put(name, new LastWrite(sent.budget(), clock.instant()));
-          tell(seen, sent.budget(), clock.instant());
+              name, (any, known) -> known.equals(write.base()) ? version : known);
+          written.put(name, new LastWrite(write.budget(), clock.instant()));
+          tell(seen, write.budget(), clock.instant());
         }
         yield true;
       }
