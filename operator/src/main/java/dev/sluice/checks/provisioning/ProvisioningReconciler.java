@@ -328,6 +328,14 @@ final class ProvisioningReconciler implements WorkloadListener, AutoCloseable {
     } catch (StartConflictException e) {
       return refused(workload, state, e.conflict());
     }
+    // those of an earlier request of this name go first
+    Templates templates = ensureTemplates(workload, request);
+    if (templates.problem().isPresent()) {
+      return refused(workload, state, templates.problem().get());
+    }
+    if (templates.again().isPresent()) {
+      return new Step(state, templates.again());
+    }
     if (manifest.isCoveredBy(request, writer.templates(request))) {
       return new Step(changed(state, set), Optional.empty());
     }
