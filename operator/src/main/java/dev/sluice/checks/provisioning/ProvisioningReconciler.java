@@ -312,21 +312,14 @@ final class ProvisioningReconciler implements WorkloadListener, AutoCloseable {
       CachedRequest request,
       ParameterResolution parameters)
       throws InterruptedException {
-    Optional<JsonNode> object = writer.read(workload);
-    if (object.isEmpty() || parameters.config().isEmpty()) {
-      return new Step(state, Optional.empty());
-    }
-    RequestManifest manifest;
+    Optional<RequestManifest> manifest;
     try {
-      manifest =
-          RequestManifest.of(
-              workload,
-              object.get(),
-              request.name(),
-              parameters.config().get(),
-              dependencies.flavors());
+      manifest = manifest(workload, request.name(), parameters);
     } catch (StartConflictException e) {
       return refused(workload, state, e.conflict());
+    }
+    if (manifest.isEmpty()) {
+      return new Step(state, Optional.empty());
     }
     // those of an earlier request of this name go first
     Templates templates = ensureTemplates(workload, request);
@@ -336,11 +329,23 @@ final class ProvisioningReconciler implements WorkloadListener, AutoCloseable {
     if (templates.again().isPresent()) {
       return new Step(state, templates.again());
     }
-    if (manifest.isCoveredBy(request, writer.templates(request))) {
+    if (manifest.get().isCoveredBy(request, writer.templates(request))) {
       return new Step(changed(state, set), Optional.empty());
     }
     Optional<Duration> again = delete(workload, request, "it asked for other nodes");
     return new Step(state, Optional.of(again.orElse(SOON)));
+  }
+
+  /** What a request of this name is to ask for; empty if the Workload or its config is gone. */
+  private Optional<RequestManifest> manifest(
+      CachedWorkload workload, String name, ParameterResolution parameters)
+      throws InterruptedException, StartConflictException {
+    Optional<JsonNode> object = writer.read(workload);
+    return object.isEmpty() || parameters.config().isEmpty()
+        ? Optional.empty()
+        : Optional.of(
+            RequestManifest.of(
+                workload, object.get(), name, parameters.config().get(), dependencies.flavors()));
   }
 
   private Step answered(
@@ -397,19 +402,16 @@ final class ProvisioningReconciler implements WorkloadListener, AutoCloseable {
   private Step create(
       CachedWorkload workload, CheckState state, String name, ParameterResolution parameters)
       throws InterruptedException {
-    Optional<JsonNode> object = writer.read(workload);
-    if (object.isEmpty() || parameters.config().isEmpty()) {
-      return new Step(state, Optional.empty());
-    }
-    RequestManifest manifest;
+    Optional<RequestManifest> manifest;
     try {
-      manifest =
-          RequestManifest.of(
-              workload, object.get(), name, parameters.config().get(), dependencies.flavors());
+      manifest = manifest(workload, name, parameters);
     } catch (StartConflictException e) {
       return refused(workload, state, e.conflict());
     }
-    return switch (writer.create(workload, manifest.request())) {
+    if (manifest.isEmpty()) {
+      return new Step(state, Optional.empty());
+    }
+    return switch (writer.create(workload, manifest.get().request())) {
       case Creation.Created created -> {
         CachedRequest request = CachedRequest.of(created.object());
         LOG.info("workload={} check={} request={} created=true", workload.id(), state.name(), name);
@@ -420,7 +422,7 @@ final class ProvisioningReconciler implements WorkloadListener, AutoCloseable {
                 false,
                 "ProvisioningRequestCreated",
                 "Created ProvisioningRequest \"" + name + "\"");
-        Templates templates = createTemplates(request, manifest.templates());
+        Templates templates = createTemplates(request, manifest.get().templates());
         yield templates
             .problem()
             .map(problem -> refused(workload, state, problem))
