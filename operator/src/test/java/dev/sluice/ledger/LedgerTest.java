@@ -281,9 +281,16 @@ class LedgerTest {
   private void price(Ledger ledger, Map<FlavorResource, BigDecimal> all) throws Exception {
     prices = Optional.of(all);
     ledger.pricesChanged();
-    try (LedgerStore store = new LedgerDatabase(embedded()).migrated()) {
-      await("the price").atMost(LIMIT).until(() -> store.prices().equals(all));
-    }
+    LedgerDatabase database = new LedgerDatabase(embedded());
+    await("the price")
+        .atMost(LIMIT)
+        .ignoreExceptionsInstanceOf(SQLException.class) // until the ledger has made the schema
+        .until(
+            () -> {
+              try (LedgerStore store = database.connect()) {
+                return store.prices().equals(all);
+              }
+            });
   }
 
   private double failedWrites() {
