@@ -128,7 +128,9 @@ public final class Installer {
     applyPolicies();
     permit();
     List<String> names = definitionNames();
-    ConcurrentRequests.run(names.stream().<Runnable>map(name -> () -> define(name)).toList());
+    ObjectNode converter = converter();
+    ConcurrentRequests.run(
+        names.stream().<Runnable>map(name -> () -> define(name, converter)).toList());
     if (configuration.kubeQueue().enabled()) {
       names.addAll(OptionalDefinitions.install(client));
     }
@@ -214,7 +216,7 @@ public final class Installer {
               .withName(plural + "." + ApiVersions.GROUP)
               .get();
       if (found != null && convertsAtAddress(found)) {
-        define(plural + "." + ApiVersions.GROUP);
+        define(plural + "." + ApiVersions.GROUP, converter());
       }
     }
   }
@@ -394,10 +396,11 @@ public final class Installer {
    *
    * <p>An address beside the Service that another installer named is refused: then it is replaced
    * first.
+   *
+   * @param converter where its conversion leads
    */
-  private void define(String name) {
+  private void define(String name, ObjectNode converter) {
     String path = DEFINITIONS + name;
-    ObjectNode converter = converter();
     ApiRequest apply = ApiRequest.apply(path, manifest(name, converter), FIELD_MANAGER);
     ApiOutcome outcome = api.send(apply).join();
     if (outcome instanceof ApiOutcome.Refused) {
