@@ -5,9 +5,9 @@ import static dev.sluice.jobs.GivenWorkload.workloadOf;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.json.JsonMapper;
-import dev.sluice.accounting.Account;
 import dev.sluice.accounting.AdmissionComparison;
 import dev.sluice.accounting.PodAccounts;
+import dev.sluice.accounting.PodAccounts.Account;
 import dev.sluice.accounting.PodRecordParser;
 import dev.sluice.workload.feed.AdmittedRequests;
 import dev.sluice.workload.record.CachedWorkload;

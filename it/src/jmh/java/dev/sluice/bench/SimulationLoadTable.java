@@ -1,8 +1,8 @@
 package dev.sluice.bench;
 
-import dev.sluice.core.engine.EngineListener;
 import dev.sluice.core.engine.EngineOptions;
 import dev.sluice.core.engine.SchedulerThread;
+import dev.sluice.core.engine.SchedulerThread.EngineListener;
 import dev.sluice.core.model.ClusterQueueSpec;
 import dev.sluice.core.model.ClusterQueueSpec.FlavorFungibility;
 import dev.sluice.core.model.ClusterQueueSpec.PreemptionPolicies;
@@ -15,13 +15,13 @@ import dev.sluice.core.model.LabelSelector;
 import dev.sluice.core.model.LocalQueueId;
 import dev.sluice.core.model.LocalQueueSpec;
 import dev.sluice.core.model.NodeConstraints;
-import dev.sluice.core.model.PendingWorkload;
 import dev.sluice.core.model.PodSetRequest;
 import dev.sluice.core.model.RequestShape;
 import dev.sluice.core.model.ResourceAmounts;
 import dev.sluice.core.model.ResourceGroup;
 import dev.sluice.core.model.ResourceGroup.Quota;
 import dev.sluice.core.model.SchedulerEvent;
+import dev.sluice.core.model.SchedulerEvent.PendingWorkload;
 import dev.sluice.core.model.WorkloadId;
 import dev.sluice.forecast.feed.RunBounds;
 import dev.sluice.forecast.feed.RunTimeEstimator;

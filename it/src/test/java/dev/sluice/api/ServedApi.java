@@ -5,7 +5,7 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import com.fasterxml.jackson.dataformat.yaml.YAMLMapper;
-import dev.sluice.api.config.BindAddress;
+import dev.sluice.api.config.Configuration.BindAddress;
 import dev.sluice.api.conversion.ConversionWebhook;
 import dev.sluice.api.conversion.HubConverter;
 import dev.sluice.api.crd.CrdFiles;

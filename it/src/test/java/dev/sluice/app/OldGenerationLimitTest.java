@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assumptions.assumeThat;
 
 import dev.sluice.app.OperatorCommand.OldGenerationLimit;
-import dev.sluice.lab.process.JavaCommand;
+import dev.sluice.lab.process.OperatorProcess.JavaCommand;
 import java.lang.management.ManagementFactory;
 import java.lang.management.MemoryPoolMXBean;
 import java.nio.charset.StandardCharsets;

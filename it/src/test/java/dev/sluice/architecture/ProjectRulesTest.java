@@ -53,14 +53,7 @@ class ProjectRulesTest {
 
   /** Nested types that have the name of another type today. No name may be added. */
   private static final Set<String> SHADOWING =
-      Set.of(
-          "CachedWorkload.Assignment",
-          "CachedWorkload.Condition",
-          "ControlPlaneStatus.Condition",
-          "HealthEndpoint.Condition",
-          "ResourceDemand.Bundle",
-          "QuotaAutomation.Progress",
-          "ConversionWebhook.Text");
+      Set.of("CachedWorkload.Assignment", "EquivalenceClass.Bundle");
 
   /**
    * What takes more values by position than the rule allows today. The list may only shrink: an
@@ -83,16 +76,15 @@ class ProjectRulesTest {
       constructor MultiKueueClusterReconciler 9
       constructor ObjectAdapter 9
       constructor PendingReasonReporter 9
-      constructor PendingWorkload 10
-      constructor PendingWorkload 12
       constructor QuotaHolder 12
       constructor QuotaHolder 9
       constructor ReservingWorkload 11
       constructor ReservingWorkload 12
       constructor ReservingWorkload 14
+      constructor SchedulerEvent.PendingWorkload 10
+      constructor SchedulerEvent.PendingWorkload 12
       constructor WorkloadLifecycle 9
       method Replacement.replace 8
-      record AdmissionRequest 11
       record Assignment 11
       record CachedJob 13
       record CachedRequest 13
@@ -114,14 +106,15 @@ class ProjectRulesTest {
       record ManagerState 10
       record MultiKueueControllers.Dependencies 15
       record MultiKueueWorkloadReconciler.Options 14
-      record PendingWorkload 13
       record PodTemplate 10
       record ProvisioningControllers.Dependencies 13
       record ProvisioningReconciler.Dependencies 10
       record QueueControllers.Dependencies 11
       record QuotaDeclaration 9
       record ReservingWorkload 16
+      record SchedulerEvent.PendingWorkload 13
       record TopologyPod 12
+      record WebhookRouter.AdmissionRequest 11
       """
           .lines()
           .toList();
@@ -134,13 +127,20 @@ class ProjectRulesTest {
   private static final Path FOREIGN_VARIABLES =
       Path.of("it/src/test/resources/dev/sluice/architecture/foreign-variables.txt");
 
+  private static final int MOST_FILES = 1_190;
+
   private static final List<Source> MAIN =
       SourceTrees.main().stream().map(ProjectRulesTest::source).toList();
   private static final List<Source> PAGES = pages();
 
+  /** A file that comes in takes the place of another one: who reads a story opens few. */
+  @Test
+  void theFilesStayFew() {
+    assertThat(MAIN).hasSizeBetween(500, MOST_FILES);
+  }
+
   @Test
   void oneSimpleNameIsOneType() {
-    assertThat(MAIN).hasSizeGreaterThan(500);
     assertThat(ProjectRules.sharedNames(MAIN)).isEmpty();
   }
 

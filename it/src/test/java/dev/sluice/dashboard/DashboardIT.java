@@ -2,7 +2,7 @@ package dev.sluice.dashboard;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.sluice.lab.controlplane.FreePorts;
+import dev.sluice.lab.controlplane.ControlPlane.FreePorts;
 import dev.sluice.testing.ControlPlaneTest;
 import dev.sluice.testing.LocalOperator;
 import dev.sluice.testing.TestCluster;

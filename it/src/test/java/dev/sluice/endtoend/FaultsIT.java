@@ -4,10 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import dev.sluice.lab.audit.AuditReport;
-import dev.sluice.lab.audit.JobRecord;
-import dev.sluice.lab.audit.Rule;
+import dev.sluice.lab.audit.AuditReport.JobRecord;
+import dev.sluice.lab.audit.AuditReport.Rule;
+import dev.sluice.lab.audit.AuditReport.Violation;
 import dev.sluice.lab.audit.StoreHistory;
-import dev.sluice.lab.audit.Violation;
 import dev.sluice.lab.controlplane.ControlPlane;
 import dev.sluice.lab.controlplane.ManagedProcess;
 import dev.sluice.lab.controlplane.binaries.Program;

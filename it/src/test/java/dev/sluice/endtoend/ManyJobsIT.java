@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.tuple;
 import static org.awaitility.Awaitility.await;
 
 import dev.sluice.lab.audit.AuditReport;
-import dev.sluice.lab.audit.JobRecord;
+import dev.sluice.lab.audit.AuditReport.JobRecord;
 import dev.sluice.lab.audit.StoreHistory;
 import dev.sluice.lab.controlplane.ControlPlane;
 import dev.sluice.testing.BuildBreadth;

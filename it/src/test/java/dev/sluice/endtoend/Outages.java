@@ -1,7 +1,7 @@
 package dev.sluice.endtoend;
 
-import dev.sluice.lab.audit.Rule;
-import dev.sluice.lab.audit.Violation;
+import dev.sluice.lab.audit.AuditReport.Rule;
+import dev.sluice.lab.audit.AuditReport.Violation;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import java.time.Duration;
 import java.util.List;

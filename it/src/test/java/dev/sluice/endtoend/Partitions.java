@@ -3,7 +3,7 @@ package dev.sluice.endtoend;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import dev.sluice.checks.multikueue.fencing.FenceAnnotations;
+import dev.sluice.checks.multikueue.fencing.FencingController.FenceAnnotations;
 import dev.sluice.lab.controlplane.ControlPlane;
 import dev.sluice.lab.process.OperatorProcess;
 import dev.sluice.lab.process.OperatorSettings;

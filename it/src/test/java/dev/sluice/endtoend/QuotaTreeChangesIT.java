@@ -5,8 +5,8 @@ import static org.awaitility.Awaitility.await;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.sluice.lab.audit.AuditReport;
+import dev.sluice.lab.audit.AuditReport.JobRecord;
 import dev.sluice.lab.audit.AuditedKind;
-import dev.sluice.lab.audit.JobRecord;
 import dev.sluice.lab.audit.ObjectChange;
 import dev.sluice.lab.audit.WatchRecorder;
 import dev.sluice.lab.controlplane.NodeGroup;

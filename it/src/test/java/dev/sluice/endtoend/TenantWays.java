@@ -4,7 +4,7 @@ import static org.awaitility.Awaitility.await;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.sluice.lab.controlplane.NodeGroup;
-import dev.sluice.lab.controlplane.NodeTaint;
+import dev.sluice.lab.controlplane.NodeGroup.NodeTaint;
 import dev.sluice.testing.SilentNode;
 import dev.sluice.testing.TestCluster;
 import io.fabric8.kubernetes.api.model.DeletionPropagation;

@@ -4,9 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import dev.sluice.lab.audit.AuditReport;
+import dev.sluice.lab.audit.AuditReport.Rule;
 import dev.sluice.lab.audit.AuditedKind;
 import dev.sluice.lab.audit.DuplicateRunDetector;
-import dev.sluice.lab.audit.Rule;
 import dev.sluice.lab.audit.StoreHistory;
 import dev.sluice.lab.audit.WatchRecorder;
 import dev.sluice.testing.Workload;

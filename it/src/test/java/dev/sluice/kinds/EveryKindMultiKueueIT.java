@@ -7,7 +7,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.sluice.lab.player.KindPlayer;
 import dev.sluice.lab.player.PlayedDefinitions;
 import dev.sluice.lab.player.PlayedKinds;
-import dev.sluice.lab.player.PlayedLeaderWorkerSet;
+import dev.sluice.lab.player.PlayedKinds.PlayedLeaderWorkerSet;
 import dev.sluice.testing.BuildBreadth;
 import dev.sluice.testing.ManagerAndWorkers;
 import dev.sluice.testing.MultiCluster;

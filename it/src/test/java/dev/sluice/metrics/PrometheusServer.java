@@ -4,7 +4,7 @@ import static org.awaitility.Awaitility.await;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
-import dev.sluice.lab.controlplane.FreePorts;
+import dev.sluice.lab.controlplane.ControlPlane.FreePorts;
 import dev.sluice.lab.controlplane.Lifetime;
 import dev.sluice.lab.controlplane.ManagedProcess;
 import dev.sluice.lab.controlplane.ProcessLauncher;

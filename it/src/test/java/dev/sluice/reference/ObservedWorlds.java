@@ -1,8 +1,8 @@
 package dev.sluice.reference;
 
-import dev.sluice.core.engine.EngineListener;
 import dev.sluice.core.engine.EngineOptions;
 import dev.sluice.core.engine.EngineProbe;
+import dev.sluice.core.engine.SchedulerThread.EngineListener;
 import dev.sluice.core.model.FairSharing;
 import dev.sluice.core.model.FairSharing.Strategy;
 import java.util.List;

@@ -14,7 +14,7 @@ import dev.sluice.core.model.LocalQueueSpec;
 import dev.sluice.core.model.PreemptionRules;
 import dev.sluice.core.model.PreemptionRules.PreemptionLimit;
 import dev.sluice.core.model.QueueRules;
-import dev.sluice.core.model.QuotaRules;
+import dev.sluice.core.model.QueueRules.QuotaRules;
 import dev.sluice.core.model.ResourceAmounts;
 import dev.sluice.core.model.ResourceGroup;
 import dev.sluice.core.model.ResourceGroup.Quota;

@@ -2,7 +2,7 @@ package dev.sluice.reference;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.sluice.core.engine.EngineListener;
+import dev.sluice.core.engine.SchedulerThread.EngineListener;
 import dev.sluice.core.model.Decision;
 import dev.sluice.core.model.Flavor;
 import dev.sluice.core.model.SchedulerEvent;

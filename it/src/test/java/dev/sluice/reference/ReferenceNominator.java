@@ -2,9 +2,9 @@ package dev.sluice.reference;
 
 import dev.sluice.core.model.ClusterQueueSpec;
 import dev.sluice.core.model.FlavorResource;
-import dev.sluice.core.model.PendingWorkload.ReplacedSlice;
 import dev.sluice.core.model.PreemptionRules.PreemptionTraits;
 import dev.sluice.core.model.RequestShape;
+import dev.sluice.core.model.SchedulerEvent.PendingWorkload.ReplacedSlice;
 import dev.sluice.reference.ReferenceAssigner.Result;
 import dev.sluice.reference.ReferencePreemption.Preemptor;
 import dev.sluice.reference.ReferencePreemption.Victim;

@@ -2,10 +2,10 @@ package dev.sluice.reference;
 
 import dev.sluice.core.model.FlavorResource;
 import dev.sluice.core.model.LocalQueueId;
-import dev.sluice.core.model.PendingWorkload.JobSlice;
-import dev.sluice.core.model.PendingWorkload.ReplacedSlice;
-import dev.sluice.core.model.PendingWorkload.Variant;
 import dev.sluice.core.model.PodSetAssignment;
+import dev.sluice.core.model.SchedulerEvent.PendingWorkload.JobSlice;
+import dev.sluice.core.model.SchedulerEvent.PendingWorkload.ReplacedSlice;
+import dev.sluice.core.model.SchedulerEvent.PendingWorkload.Variant;
 import dev.sluice.reference.ReferenceEntry.Holding;
 import java.util.HashSet;
 import java.util.List;

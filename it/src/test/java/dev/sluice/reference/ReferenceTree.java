@@ -4,7 +4,7 @@ import dev.sluice.core.model.ClusterQueueSpec;
 import dev.sluice.core.model.CohortSpec;
 import dev.sluice.core.model.FlavorResource;
 import dev.sluice.core.model.PreemptionRules;
-import dev.sluice.core.model.QuotaRules;
+import dev.sluice.core.model.QueueRules.QuotaRules;
 import dev.sluice.core.model.ResourceAmounts;
 import dev.sluice.core.model.ResourceGroup;
 import dev.sluice.core.model.ResourceGroup.Quota;

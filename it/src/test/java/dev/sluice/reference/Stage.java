@@ -2,15 +2,15 @@ package dev.sluice.reference;
 
 import dev.sluice.core.model.BackfillRules.RunBound;
 import dev.sluice.core.model.LocalQueueId;
-import dev.sluice.core.model.PendingWorkload;
 import dev.sluice.core.model.PlannedStart;
 import dev.sluice.core.model.PlannedStart.BackfillEvent;
 import dev.sluice.core.model.PlannedStart.LateCause;
 import dev.sluice.core.model.PodSetAssignment;
-import dev.sluice.core.model.PreemptionHistory;
 import dev.sluice.core.model.PreemptionProtection;
+import dev.sluice.core.model.PreemptionProtection.PreemptionHistory;
 import dev.sluice.core.model.ReservingWorkload;
 import dev.sluice.core.model.SchedulerEvent;
+import dev.sluice.core.model.SchedulerEvent.PendingWorkload;
 import dev.sluice.core.model.TopologyAssignment;
 import dev.sluice.core.model.TopologyRequest.PodSetTopology;
 import dev.sluice.core.model.WorkloadId;

@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.sluice.core.model.TopologyRequest;
 import dev.sluice.core.model.TopologyRequest.Mode;
-import dev.sluice.core.topology.Placement;
+import dev.sluice.core.topology.TopologyCache.Placement;
 import dev.sluice.reference.TopologyAgainstReferenceTest.World;
 import java.util.EnumMap;
 import java.util.Map;

@@ -2,8 +2,8 @@ package dev.sluice.reference;
 
 import dev.sluice.core.engine.EngineProbe;
 import dev.sluice.core.model.Decision;
-import dev.sluice.core.model.PendingWorkload;
 import dev.sluice.core.model.SchedulerEvent;
+import dev.sluice.core.model.SchedulerEvent.PendingWorkload;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Comparator;

@@ -1,6 +1,6 @@
 package dev.sluice.server;
 
-import dev.sluice.api.config.BindAddress;
+import dev.sluice.api.config.Configuration.BindAddress;
 import dev.sluice.api.conversion.ConversionWebhook;
 import dev.sluice.api.conversion.HubConverter;
 import dev.sluice.server.certificates.ReloadableKeyManager;

@@ -8,7 +8,7 @@ import dev.sluice.lab.controlplane.NodeGroup;
 import dev.sluice.lab.controlplane.binaries.Binaries;
 import dev.sluice.lab.controlplane.binaries.BinariesMissingException;
 import dev.sluice.lab.controlplane.binaries.DefaultBinarySources;
-import dev.sluice.lab.controlplane.binaries.Progress;
+import dev.sluice.lab.controlplane.binaries.DefaultBinarySources.Progress;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import java.time.Duration;
 import java.time.InstantSource;

@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.sluice.lab.controlplane.NodeGroup;
-import dev.sluice.lab.controlplane.NodeTaint;
+import dev.sluice.lab.controlplane.NodeGroup.NodeTaint;
 import dev.sluice.testing.BuildBreadth;
 import dev.sluice.testing.OperatorTest;
 import dev.sluice.testing.QueuedJobs;

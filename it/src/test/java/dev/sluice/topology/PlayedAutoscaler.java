@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.sluice.checks.provisioning.ProvisionedQueue;
 import dev.sluice.lab.controlplane.NodeGroup;
-import dev.sluice.lab.controlplane.NodeTaint;
+import dev.sluice.lab.controlplane.NodeGroup.NodeTaint;
 import dev.sluice.testing.QueuedJobs;
 import dev.sluice.testing.TestCluster;
 

@@ -8,7 +8,7 @@ import com.fasterxml.jackson.databind.node.MissingNode;
 import dev.sluice.api.conversion.TopologyAssignmentCodec;
 import dev.sluice.lab.audit.NodeAuditor;
 import dev.sluice.lab.controlplane.NodeGroup;
-import dev.sluice.lab.controlplane.NodeTaint;
+import dev.sluice.lab.controlplane.NodeGroup.NodeTaint;
 import dev.sluice.testing.QueuedJobs;
 import dev.sluice.testing.TestCluster;
 import io.fabric8.kubernetes.api.model.events.v1.Event;

@@ -2,6 +2,7 @@ package dev.sluice.accounting;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.sluice.accounting.AdmissionComparison.Finding;
+import dev.sluice.accounting.PodAccounts.Account;
 import dev.sluice.api.KueueConstants;
 import dev.sluice.api.json.JsonFields;
 import dev.sluice.workload.feed.AdmittedRequests;

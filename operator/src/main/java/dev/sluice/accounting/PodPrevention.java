@@ -2,6 +2,7 @@ package dev.sluice.accounting;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.sluice.accounting.AdmissionComparison.Finding;
+import dev.sluice.accounting.PodAccounts.Account;
 import dev.sluice.workload.record.CachedWorkload;
 import java.time.Duration;
 import java.time.Instant;

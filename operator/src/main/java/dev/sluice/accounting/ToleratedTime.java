@@ -1,5 +1,6 @@
 package dev.sluice.accounting;
 
+import dev.sluice.accounting.PodAccounts.Account;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Map;

@@ -1,9 +1,9 @@
 package dev.sluice.app;
 
 import dev.sluice.jobs.importer.ClusterImport;
-import dev.sluice.jobs.importer.ImportDecision;
-import dev.sluice.jobs.importer.ImportRule;
+import dev.sluice.jobs.importer.ImportQueues.ImportDecision;
 import dev.sluice.jobs.importer.ImportRules;
+import dev.sluice.jobs.importer.ImportRules.ImportRule;
 import dev.sluice.kube.client.KubeconfigOption;
 import dev.sluice.kube.client.RequestLimiter;
 import io.fabric8.kubernetes.client.KubernetesClient;

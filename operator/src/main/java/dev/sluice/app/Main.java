@@ -19,16 +19,19 @@ import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientBuilder;
 import java.io.IOException;
 import java.io.PrintWriter;
+import java.nio.file.Path;
 import java.time.InstantSource;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
 import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
 import picocli.AutoComplete;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 import picocli.CommandLine.UnmatchedArgumentException;
@@ -223,6 +226,21 @@ public final class Main implements Runnable {
               ? "nothing has to be done before the switch"
               : todo + " to be done before or during the switch, see docs/switching.md");
       return todo == 0 ? 0 : 1;
+    }
+  }
+
+  /** The option {@code --config} of commands that need the operator's configuration. */
+  static final class ConfigurationOption {
+
+    @Option(
+        names = "--config",
+        paramLabel = "FILE",
+        description = "The operator's configuration file.")
+    private @Nullable Path config;
+
+    /** The file that was given; an empty text gives none. */
+    Optional<Path> file() {
+      return Optional.ofNullable(config).filter(path -> !path.toString().isEmpty());
     }
   }
 }

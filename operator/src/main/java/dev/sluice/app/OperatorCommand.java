@@ -2,11 +2,12 @@ package dev.sluice.app;
 
 import com.sun.management.HotSpotDiagnosticMXBean;
 import dev.sluice.api.config.ConfigurationException;
+import dev.sluice.app.Main.ConfigurationOption;
 import dev.sluice.app.log.LogLevels;
 import dev.sluice.app.log.ZapOptions;
 import dev.sluice.app.module.StartRequirements;
 import dev.sluice.kube.client.ApiErrorText;
-import dev.sluice.kube.client.KubeconfigException;
+import dev.sluice.kube.client.ClientConfigs.KubeconfigException;
 import dev.sluice.kube.client.KubeconfigOption;
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import java.io.IOException;

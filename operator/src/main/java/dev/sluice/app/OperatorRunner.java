@@ -6,7 +6,7 @@ import dev.sluice.api.config.ConfigurationException;
 import dev.sluice.api.config.ConfigurationLoader;
 import dev.sluice.app.module.DeclaredKinds;
 import dev.sluice.app.module.KubernetesClients;
-import dev.sluice.app.module.ProcessSettings;
+import dev.sluice.app.module.OperatorContext.ProcessSettings;
 import dev.sluice.install.InstallManifests;
 import dev.sluice.install.Installer;
 import dev.sluice.jobs.kind.AddedKinds;

@@ -1,8 +1,8 @@
 package dev.sluice.checks;
 
-import dev.sluice.checks.multikueue.MultiKueueChecks;
-import dev.sluice.checks.provisioning.ProvisioningChecks;
-import dev.sluice.queues.mapping.CheckControllers;
+import dev.sluice.checks.multikueue.MultiKueueControllers.MultiKueueChecks;
+import dev.sluice.checks.provisioning.ProvisioningControllers.ProvisioningChecks;
+import dev.sluice.queues.mapping.CheckControllerDescription.CheckControllers;
 import java.util.List;
 
 /** All controllers of AdmissionChecks that this program has: one line per controller. */

@@ -1,6 +1,6 @@
 package dev.sluice.dashboard;
 
-import dev.sluice.core.engine.ViewListener;
+import dev.sluice.core.engine.SchedulerThread.ViewListener;
 import dev.sluice.core.model.LocalQueueId;
 import dev.sluice.workload.record.CachedWorkload;
 import dev.sluice.workload.record.WorkloadListener;

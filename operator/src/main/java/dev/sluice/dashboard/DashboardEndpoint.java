@@ -12,6 +12,7 @@ import dev.sluice.core.model.PlannedStart;
 import dev.sluice.dashboard.ChangeFeed.Audience;
 import dev.sluice.dashboard.DashboardSources.WorkerCluster;
 import dev.sluice.dashboard.Viewer.Kind;
+import dev.sluice.dashboard.WorkloadDocument.StartsDocument;
 import dev.sluice.forecast.starts.StartEstimate;
 import dev.sluice.kube.client.ApiErrorText;
 import dev.sluice.kube.client.ApiOutcome;

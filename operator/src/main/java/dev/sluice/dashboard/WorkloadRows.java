@@ -8,6 +8,7 @@ import dev.sluice.core.engine.PendingPosition;
 import dev.sluice.core.model.LocalQueueId;
 import dev.sluice.core.model.PendingReason;
 import dev.sluice.core.model.WorkloadId;
+import dev.sluice.dashboard.WorkloadDocument.StartsDocument;
 import dev.sluice.forecast.starts.StartEstimate;
 import dev.sluice.visibility.ExplanationText;
 import dev.sluice.workload.record.CachedWorkload;

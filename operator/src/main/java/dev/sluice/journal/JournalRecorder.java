@@ -1,8 +1,8 @@
 package dev.sluice.journal;
 
 import dev.sluice.core.engine.Engine;
-import dev.sluice.core.engine.EngineListener;
 import dev.sluice.core.engine.EngineState;
+import dev.sluice.core.engine.SchedulerThread.EngineListener;
 import dev.sluice.core.model.Decision;
 import dev.sluice.core.model.SchedulerEvent;
 import dev.sluice.journal.JournalRecord.Checkpoint;

@@ -542,4 +542,16 @@ public final class JournalWriter implements AutoCloseable {
       Thread.currentThread().interrupt();
     }
   }
+
+  /**
+   * How a journal is written (docs/journal.md#configuration).
+   *
+   * @param directory where; made if it doesn't exist
+   * @param maxBytes how large it may get before the oldest segments are deleted
+   * @param maxAge how old a segment may get
+   * @param segmentBytes the size at which the next segment is begun
+   * @param syncInterval how often what was written is synced to the disk
+   */
+  public record JournalOptions(
+      Path directory, long maxBytes, Duration maxAge, long segmentBytes, Duration syncInterval) {}
 }

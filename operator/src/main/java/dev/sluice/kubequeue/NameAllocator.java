@@ -3,6 +3,8 @@ package dev.sluice.kubequeue;
 import dev.sluice.api.KubernetesNames;
 import dev.sluice.api.NameHash;
 import dev.sluice.kubequeue.PlannedObject.ObjectId;
+import dev.sluice.kubequeue.QueueObjects.ExistingObject;
+import dev.sluice.kubequeue.QueueObjects.ObjectKind;
 import dev.sluice.kubequeue.SourceMark.Identity;
 import java.util.HashMap;
 import java.util.HashSet;

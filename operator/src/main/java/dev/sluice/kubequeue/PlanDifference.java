@@ -4,6 +4,8 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.sluice.api.Quantities;
 import dev.sluice.api.json.JsonMappers;
+import dev.sluice.kubequeue.QueueObjects.ExistingObject;
+import dev.sluice.kubequeue.QueueObjects.ObjectKind;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;

@@ -1,6 +1,7 @@
 package dev.sluice.kubequeue;
 
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.sluice.kubequeue.QueueObjects.ObjectKind;
 import java.util.Map;
 
 /**

@@ -14,6 +14,7 @@ import dev.sluice.kube.client.Futures;
 import dev.sluice.kube.client.ObjectPath;
 import dev.sluice.kube.controller.WorkQueue;
 import dev.sluice.kube.controller.WorkQueueSettings;
+import dev.sluice.kubequeue.QueueObjects.ObjectKind;
 import dev.sluice.kubequeue.SourceMark.Identity;
 import dev.sluice.kubequeue.SourceObjects.Kind;
 import dev.sluice.queues.cache.InformerCaches;

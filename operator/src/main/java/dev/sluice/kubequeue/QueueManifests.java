@@ -8,6 +8,7 @@ import dev.sluice.api.config.GoDuration;
 import dev.sluice.api.config.KubeQueue;
 import dev.sluice.api.config.KubeQueue.Policy;
 import dev.sluice.api.queueing.QueueAnnotations;
+import dev.sluice.kubequeue.QueueOverrides.QueueOverride;
 import dev.sluice.kubequeue.QuotaArithmetic.Limits;
 import java.math.BigDecimal;
 import java.math.RoundingMode;

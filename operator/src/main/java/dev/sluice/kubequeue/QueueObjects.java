@@ -3,9 +3,11 @@ package dev.sluice.kubequeue;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.sluice.api.ApiVersions;
 import dev.sluice.api.KubeQueueKeys;
 import dev.sluice.api.config.KubeQueue.Policy;
 import dev.sluice.kubequeue.PlannedObject.ObjectId;
+import dev.sluice.kubequeue.QueueOverrides.QueueOverride;
 import java.util.Map;
 import java.util.Optional;
 import java.util.SortedMap;
@@ -107,5 +109,73 @@ final class QueueObjects {
       spec.set(CHECKS, checks.deepCopy());
     }
     return new PlannedObject(planned.id(), annotations, spec);
+  }
+
+  /**
+   * An object as it is.
+   *
+   * @param id which object
+   * @param uid its UID
+   * @param annotations all of its annotations
+   * @param spec its spec, with defaults
+   * @param inUse whether Workloads need it: of a ClusterQueue, those that hold its quota; of a
+   *     LocalQueue, all that have not finished
+   * @param leaving whether it is being deleted
+   */
+  public record ExistingObject(
+      ObjectId id,
+      String uid,
+      Map<String, String> annotations,
+      JsonNode spec,
+      boolean inUse,
+      boolean leaving) {
+
+    /** From which quota it was made; empty if it wasn't. */
+    Optional<SourceMark> mark() {
+      return SourceMark.of(annotations);
+    }
+  }
+
+  /** A kind of objects that are made from quotas; in the order in which they are made. */
+  public enum ObjectKind {
+    /** What all quotas are of. */
+    FLAVOR("ResourceFlavor", "resourceflavors"),
+    /** A quota that others share. */
+    COHORT("Cohort", "cohorts"),
+    /** A quota that jobs use. */
+    CLUSTER_QUEUE("ClusterQueue", "clusterqueues"),
+    /** The way of a namespace to a quota. */
+    LOCAL_QUEUE("LocalQueue", "localqueues"),
+    /** What shows a quota in the way of Kube Queue. */
+    QUEUE("Queue", "queues", QueueUnits.GROUP + "/" + QueueUnits.VERSION);
+
+    private final String kind;
+    private final String plural;
+    private final String apiVersion;
+
+    ObjectKind(String kind, String plural) {
+      this(kind, plural, ApiVersions.GROUP + "/" + ApiVersions.V1BETA2);
+    }
+
+    ObjectKind(String kind, String plural, String apiVersion) {
+      this.kind = kind;
+      this.plural = plural;
+      this.apiVersion = apiVersion;
+    }
+
+    /** The name of the kind. */
+    public String kind() {
+      return kind;
+    }
+
+    /** The API version in which objects are written. */
+    public String apiVersion() {
+      return apiVersion;
+    }
+
+    /** The plural by which the API server knows the kind. */
+    public String plural() {
+      return plural;
+    }
   }
 }

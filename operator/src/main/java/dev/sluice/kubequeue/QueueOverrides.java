@@ -13,6 +13,7 @@ import io.fabric8.kubernetes.api.model.GenericKubernetesResource;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collection;
+import java.util.Collections;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
@@ -214,5 +215,38 @@ final class QueueOverrides {
 
   private static JsonNode spec(GenericKubernetesResource object) {
     return JsonMappers.JSON.<JsonNode>valueToTree(object.getAdditionalProperties()).path("spec");
+  }
+
+  /**
+   * What a Queue says of the ClusterQueue of its quota.
+   *
+   * @param policy how it is served; empty: as configured
+   * @param policyText the policy as it was written; empty: the configured one
+   * @param priority heads of queues with a higher one are tried earlier
+   * @param blockUntilReady whether the next is admitted only when the pods of the one before run
+   * @param preempts whether a Workload may preempt others of lower priority in the same queue
+   * @param listed other quotas whose jobs may choose the queue; {@code *} is any
+   * @param checks the admission checks that Workloads need, each with the selector of those that
+   *     need it
+   */
+  public record QueueOverride(
+      Optional<Policy> policy,
+      String policyText,
+      Optional<Integer> priority,
+      boolean blockUntilReady,
+      boolean preempts,
+      List<String> listed,
+      SortedMap<String, JsonNode> checks) {
+
+    /** There is no Queue, or it says nothing. */
+    public static final QueueOverride NONE =
+        new QueueOverride(
+            Optional.empty(), "", Optional.empty(), false, false, List.of(), new TreeMap<>());
+
+    /** Keeps a copy. */
+    public QueueOverride {
+      listed = List.copyOf(listed);
+      checks = Collections.unmodifiableSortedMap(new TreeMap<>(checks));
+    }
   }
 }

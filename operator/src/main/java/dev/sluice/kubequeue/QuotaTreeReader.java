@@ -3,6 +3,7 @@ package dev.sluice.kubequeue;
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.sluice.api.KubernetesNames;
 import dev.sluice.api.json.JsonMappers;
+import dev.sluice.kubequeue.ElasticQuotaReader.AmountReader;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.HashMap;

@@ -3,6 +3,7 @@ package dev.sluice.kubequeue;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import dev.sluice.api.KubeQueueKeys;
+import dev.sluice.kubequeue.ElasticQuotaReader.AmountReader;
 import dev.sluice.kubequeue.ElasticQuotaReader.QuotaObject;
 import java.util.ArrayList;
 import java.util.Comparator;

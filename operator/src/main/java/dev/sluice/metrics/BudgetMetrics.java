@@ -1,6 +1,6 @@
 package dev.sluice.metrics;
 
-import dev.sluice.core.budget.Hours;
+import dev.sluice.core.budget.Budgets.Hours;
 import dev.sluice.queues.status.BudgetStatus.LimitBalance;
 import io.prometheus.metrics.core.metrics.Gauge;
 import io.prometheus.metrics.model.registry.PrometheusRegistry;

@@ -1,6 +1,6 @@
 package dev.sluice.metrics;
 
-import dev.sluice.kube.events.EventCounter;
+import dev.sluice.kube.events.EventRecorder.EventCounter;
 import dev.sluice.kube.leader.ReplicaRole;
 import io.prometheus.metrics.core.metrics.Counter;
 import io.prometheus.metrics.model.registry.PrometheusRegistry;

@@ -13,6 +13,7 @@ import io.micrometer.prometheusmetrics.PrometheusConfig;
 import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
 import io.prometheus.metrics.expositionformats.PrometheusTextFormatWriter;
 import io.prometheus.metrics.model.registry.PrometheusRegistry;
+import io.prometheus.metrics.model.snapshots.MetricSnapshots;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -96,5 +97,13 @@ public final class MetricsScrape implements AutoCloseable {
   public void close() {
     collections.close();
     meters.close();
+  }
+
+  /** Gauges that are computed at each scrape. */
+  @FunctionalInterface
+  public interface GaugeSource {
+
+    /** The values at the time of the call. */
+    MetricSnapshots collect();
   }
 }

@@ -10,11 +10,15 @@ import dev.sluice.core.model.ResourceAmounts;
 import dev.sluice.core.quota.DominantResourceShare;
 import dev.sluice.kube.leader.ReplicaRole;
 import dev.sluice.metrics.GaugeSet.Family;
+import dev.sluice.metrics.MetricsScrape.GaugeSource;
+import dev.sluice.metrics.PendingGauges.WorkloadLabelGauges;
 import io.prometheus.metrics.model.snapshots.MetricSnapshots;
 import java.util.HashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.function.Predicate;
 import java.util.function.Supplier;
 
@@ -433,5 +437,25 @@ public final class QueueGauges implements GaugeSource {
     all[1] = "namespace";
     System.arraycopy(labels, 0, all, 2, labels.length);
     return Family.of("kueue_local_queue_" + name, help, all);
+  }
+
+  /** The way from a cohort up to its root. */
+  public static final class CohortPath {
+
+    private CohortPath() {}
+
+    /**
+     * The cohort and those above it, the nearest first; a cohort in a cycle is returned once. An
+     * empty name has none.
+     */
+    public static Set<String> from(String cohort, SchedulerViews views) {
+      Set<String> path = new LinkedHashSet<>();
+      String next = cohort;
+      while (!next.isEmpty() && path.add(next)) {
+        Optional<CohortView> view = views.cohort(next);
+        next = view.map(CohortView::parent).orElse("");
+      }
+      return path;
+    }
   }
 }

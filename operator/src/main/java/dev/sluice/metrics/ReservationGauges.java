@@ -2,6 +2,7 @@ package dev.sluice.metrics;
 
 import dev.sluice.kube.leader.ReplicaRole;
 import dev.sluice.metrics.GaugeSet.Family;
+import dev.sluice.metrics.MetricsScrape.GaugeSource;
 import dev.sluice.queues.ReservationCalendar.Keeper;
 import io.prometheus.metrics.model.snapshots.MetricSnapshots;
 import java.util.List;

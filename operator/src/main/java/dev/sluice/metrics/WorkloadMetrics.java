@@ -7,6 +7,7 @@ import dev.sluice.core.model.LocalQueueId;
 import dev.sluice.core.model.PlannedStart;
 import dev.sluice.core.model.PlannedStart.BackfillEvent;
 import dev.sluice.kube.leader.ReplicaRole;
+import dev.sluice.metrics.QueueGauges.CohortPath;
 import dev.sluice.workload.record.CachedWorkload;
 import io.prometheus.metrics.core.metrics.Counter;
 import io.prometheus.metrics.core.metrics.Histogram;
@@ -474,5 +475,30 @@ public final class WorkloadMetrics {
     List<String> all = new ArrayList<>(first);
     all.addAll(List.of(rest));
     return all.toArray(String[]::new);
+  }
+
+  /**
+   * The queue and priority class that a measurement belongs to.
+   *
+   * @param clusterQueue the ClusterQueue
+   * @param localQueue the LocalQueue
+   * @param priorityClass the priority class of the Workload; empty if it has none
+   * @param workloadLabels the values of the further labels that come from Workloads, in their order
+   */
+  public record QueueRef(
+      String clusterQueue,
+      LocalQueueId localQueue,
+      String priorityClass,
+      List<String> workloadLabels) {
+
+    /** Copies the list. */
+    public QueueRef {
+      workloadLabels = List.copyOf(workloadLabels);
+    }
+
+    /** One of a Workload whose labels are not asked for. */
+    public QueueRef(String clusterQueue, LocalQueueId localQueue, String priorityClass) {
+      this(clusterQueue, localQueue, priorityClass, List.of());
+    }
   }
 }

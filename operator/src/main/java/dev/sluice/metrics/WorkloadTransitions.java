@@ -4,6 +4,7 @@ import dev.sluice.core.engine.LocalQueueView;
 import dev.sluice.core.engine.SchedulerViews;
 import dev.sluice.core.model.LocalQueueId;
 import dev.sluice.kube.leader.ReplicaRole;
+import dev.sluice.metrics.WorkloadMetrics.QueueRef;
 import dev.sluice.workload.record.CachedWorkload;
 import dev.sluice.workload.record.CachedWorkload.Condition;
 import dev.sluice.workload.record.CachedWorkload.EvictionCount;

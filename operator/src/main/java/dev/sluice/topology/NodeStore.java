@@ -8,7 +8,7 @@ import dev.sluice.core.model.ClusterNode;
 import dev.sluice.core.model.SchedulerEvent;
 import dev.sluice.core.model.Taint;
 import dev.sluice.kube.json.JsonTokenReader;
-import dev.sluice.kube.json.StringInterner;
+import dev.sluice.kube.json.JsonTokenReader.StringInterner;
 import dev.sluice.kube.json.WeakInterner;
 import dev.sluice.kube.reflect.Reflector;
 import dev.sluice.kube.reflect.TolerantDeserializers;

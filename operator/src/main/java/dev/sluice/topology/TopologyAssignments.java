@@ -1,6 +1,8 @@
 package dev.sluice.topology;
 
 import dev.sluice.core.model.TopologyAssignment;
+import dev.sluice.topology.PodPlacement.PodRanking;
+import dev.sluice.topology.TopologyPod.TopologyLabels;
 import dev.sluice.workload.record.CachedWorkload;
 import dev.sluice.workload.record.CachedWorkload.PodSet;
 import java.util.Collection;

@@ -99,4 +99,13 @@ public record TopologyPod(
         binding,
         deleting);
   }
+
+  /** Labels of nodes that the rules of topologies name. */
+  static final class TopologyLabels {
+
+    /** The label that is unique to a node. */
+    static final String HOSTNAME = "kubernetes.io/hostname";
+
+    private TopologyLabels() {}
+  }
 }

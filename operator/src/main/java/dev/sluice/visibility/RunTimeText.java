@@ -1,7 +1,7 @@
 package dev.sluice.visibility;
 
 import dev.sluice.api.config.GoDuration;
-import dev.sluice.forecast.feed.WorkloadRunTime;
+import dev.sluice.forecast.feed.RunTimeEstimator.WorkloadRunTime;
 import dev.sluice.forecast.runtimes.RunTimeDistribution;
 import dev.sluice.forecast.runtimes.RunTimeEstimate;
 import dev.sluice.forecast.runtimes.RunTimeGroup;

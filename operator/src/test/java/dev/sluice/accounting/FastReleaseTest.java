@@ -4,6 +4,7 @@ import static dev.sluice.jobs.GivenJob.job;
 import static dev.sluice.jobs.GivenWorkload.workloadOf;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.sluice.accounting.PodAccounts.Account;
 import dev.sluice.accounting.PodRecord.Amounts;
 import dev.sluice.accounting.PodRecord.Deletion;
 import dev.sluice.accounting.PodRecord.PodEligibility;

@@ -8,6 +8,8 @@ import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.dataformat.yaml.YAMLMapper;
 import dev.sluice.accounting.AdmissionComparison.Charge;
 import dev.sluice.accounting.AdmissionComparison.Finding;
+import dev.sluice.accounting.PodAccountant.ExceedingWorkloads;
+import dev.sluice.accounting.PodAccounts.Account;
 import dev.sluice.accounting.PodRecord.Amounts;
 import dev.sluice.api.KueueConstants;
 import dev.sluice.jobs.GivenJob;

@@ -2,6 +2,7 @@ package dev.sluice.app;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.sluice.app.Main.ConfigurationOption;
 import dev.sluice.kube.client.KubeconfigOption;
 import java.nio.file.Path;
 import org.junit.jupiter.api.Test;

@@ -11,7 +11,7 @@ import dev.sluice.kube.client.ApiRequest;
 import dev.sluice.kube.client.WriteGate;
 import dev.sluice.kube.leader.Leadership;
 import dev.sluice.kube.leader.LeaseElector;
-import dev.sluice.kube.leader.LeaseStore;
+import dev.sluice.kube.leader.LeaseElector.LeaseStore;
 import dev.sluice.workload.ScriptedServer;
 import io.fabric8.kubernetes.api.model.coordination.v1.Lease;
 import java.io.IOException;

@@ -1,6 +1,6 @@
 package dev.sluice.dashboard;
 
-import dev.sluice.api.config.BindAddress;
+import dev.sluice.api.config.Configuration.BindAddress;
 import dev.sluice.api.json.JsonMappers;
 import dev.sluice.api.queueing.QuotaSchedule;
 import dev.sluice.api.v1beta2.ClusterQueue;

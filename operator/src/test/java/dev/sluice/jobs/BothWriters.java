@@ -7,7 +7,7 @@ import dev.sluice.workload.lifecycle.LifecycleAction;
 import dev.sluice.workload.lifecycle.LifecycleOptions;
 import dev.sluice.workload.lifecycle.LifecyclePolicy;
 import dev.sluice.workload.lifecycle.QueueLookup;
-import dev.sluice.workload.lifecycle.QueueState;
+import dev.sluice.workload.lifecycle.QueueLookup.QueueState;
 import dev.sluice.workload.record.CachedWorkload;
 import dev.sluice.workload.record.WorkloadParser;
 import java.io.IOException;

@@ -2,7 +2,7 @@ package dev.sluice.jobs;
 
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import dev.sluice.jobs.policy.FlavorLookup;
-import dev.sluice.jobs.policy.PriorityLookup;
+import dev.sluice.jobs.policy.WorkloadFactory.PriorityLookup;
 import java.time.Instant;
 import java.util.LinkedHashMap;
 import java.util.List;

@@ -10,6 +10,7 @@ import dev.sluice.core.model.SchedulerEvent;
 import dev.sluice.journal.JournalDirectory.SegmentFile;
 import dev.sluice.journal.JournalRecord.Checkpoint;
 import dev.sluice.journal.JournalRecord.Gap;
+import dev.sluice.journal.JournalWriter.JournalOptions;
 import dev.sluice.journal.SegmentReader.Ending;
 import dev.sluice.journal.SegmentReader.Item;
 import java.io.IOException;

@@ -9,6 +9,8 @@ import static dev.sluice.kubequeue.QuotaTrees.quota;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.sluice.kubequeue.ElasticQuotaReader.QuotaObject;
+import dev.sluice.kubequeue.QueueObjects.ObjectKind;
+import dev.sluice.kubequeue.QuotaPlanner.QuotaPlan;
 import dev.sluice.kubequeue.QuotaTrees.Cluster;
 import java.util.List;
 import java.util.Map;

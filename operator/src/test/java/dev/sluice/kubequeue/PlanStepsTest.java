@@ -3,6 +3,8 @@ package dev.sluice.kubequeue;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.sluice.kubequeue.PlannedObject.ObjectId;
+import dev.sluice.kubequeue.QueueObjects.ObjectKind;
+import dev.sluice.kubequeue.QuotaPlanner.QuotaPlan;
 import dev.sluice.kubequeue.QuotaReconciler.PlanSteps;
 import dev.sluice.kubequeue.QuotaTrees.Cluster;
 import java.util.List;

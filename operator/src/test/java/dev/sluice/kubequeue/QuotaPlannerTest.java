@@ -14,6 +14,8 @@ import dev.sluice.api.config.KubeQueue;
 import dev.sluice.api.config.KubeQueue.QuotaLabel;
 import dev.sluice.core.model.QueueRules.AttemptBackoff;
 import dev.sluice.kubequeue.PlannedObject.ObjectId;
+import dev.sluice.kubequeue.QueueObjects.ObjectKind;
+import dev.sluice.kubequeue.QuotaPlanner.QuotaPlan;
 import dev.sluice.kubequeue.QuotaTrees.Cluster;
 import java.time.Duration;
 import java.util.Map;

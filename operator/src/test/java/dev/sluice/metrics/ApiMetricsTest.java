@@ -16,6 +16,7 @@ import dev.sluice.core.model.LocalQueueId;
 import dev.sluice.core.model.WorkloadId;
 import dev.sluice.core.queue.PendingTotals;
 import dev.sluice.kube.leader.ReplicaRole;
+import dev.sluice.metrics.WorkloadMetrics.QueueRef;
 import dev.sluice.workload.record.CachedWorkload;
 import io.prometheus.metrics.core.metrics.Histogram;
 import java.io.IOException;

@@ -2,7 +2,7 @@ package dev.sluice.metrics;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.sluice.core.budget.Hours;
+import dev.sluice.core.budget.Budgets.Hours;
 import dev.sluice.core.model.BudgetSpec.Limit;
 import dev.sluice.queues.status.BudgetStatus.LimitBalance;
 import io.prometheus.metrics.model.registry.PrometheusRegistry;

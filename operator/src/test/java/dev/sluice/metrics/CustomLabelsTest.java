@@ -13,6 +13,7 @@ import dev.sluice.core.model.CycleStatistics;
 import dev.sluice.core.model.LocalQueueId;
 import dev.sluice.core.model.WorkloadId;
 import dev.sluice.kube.leader.ReplicaRole;
+import dev.sluice.metrics.WorkloadMetrics.QueueRef;
 import dev.sluice.workload.record.CachedWorkload;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;

@@ -16,6 +16,7 @@ import dev.sluice.core.model.LocalQueueId;
 import dev.sluice.core.model.ResourceAmounts;
 import dev.sluice.kube.leader.ReplicaRole;
 import dev.sluice.metrics.MetricsScrape.Exposition;
+import dev.sluice.metrics.WorkloadMetrics.QueueRef;
 import dev.sluice.workload.record.CachedWorkload;
 import dev.sluice.workload.record.CachedWorkload.EvictionCount;
 import java.nio.charset.StandardCharsets;

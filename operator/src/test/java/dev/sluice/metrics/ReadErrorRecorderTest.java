@@ -3,7 +3,7 @@ package dev.sluice.metrics;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.sluice.kube.events.EventRecorder;
-import dev.sluice.kube.events.EventSink;
+import dev.sluice.kube.events.EventRecorder.EventSink;
 import dev.sluice.kube.leader.ReplicaRole;
 import dev.sluice.kube.reflect.ReadErrorLog.Fault;
 import io.fabric8.kubernetes.api.model.events.v1.Event;

@@ -21,7 +21,7 @@ import dev.sluice.kube.Fakes.KeptNotices;
 import dev.sluice.kube.Fakes.SetViews;
 import dev.sluice.kube.Fakes.SetWorkloads;
 import dev.sluice.kube.client.ApiClient;
-import dev.sluice.kube.controller.FinalizerEditor;
+import dev.sluice.kube.controller.ControllerRegistration.FinalizerEditor;
 import dev.sluice.kube.controller.WorkQueueSettings;
 import dev.sluice.kube.leader.Leadership;
 import dev.sluice.queues.cache.InformerCaches;

@@ -6,7 +6,7 @@ import static org.awaitility.Awaitility.await;
 import dev.sluice.checks.BuiltInCheckControllers;
 import dev.sluice.kube.client.ApiClient;
 import dev.sluice.kube.events.EventRecorder;
-import dev.sluice.kube.events.EventSink;
+import dev.sluice.kube.events.EventRecorder.EventSink;
 import dev.sluice.kube.leader.Leadership;
 import dev.sluice.kube.leader.ReplicaRole;
 import dev.sluice.kube.reflect.ReadErrorLog;

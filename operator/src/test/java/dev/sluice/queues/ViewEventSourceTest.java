@@ -3,9 +3,9 @@ package dev.sluice.queues;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.sluice.core.engine.SchedulerViews;
-import dev.sluice.kube.controller.GroupKindConcurrency;
 import dev.sluice.kube.controller.ReconcileTrigger;
 import dev.sluice.kube.controller.WorkQueueSettings;
+import dev.sluice.kube.controller.WorkQueueSettings.GroupKindConcurrency;
 import dev.sluice.queues.status.StatusRateLimiter;
 import java.lang.reflect.Proxy;
 import java.time.Duration;

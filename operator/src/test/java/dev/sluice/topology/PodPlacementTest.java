@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.sluice.api.KueueConstants;
 import dev.sluice.core.model.TopologyAssignment;
 import dev.sluice.core.model.TopologyAssignment.Domain;
+import dev.sluice.topology.PodPlacement.PodRanking;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;

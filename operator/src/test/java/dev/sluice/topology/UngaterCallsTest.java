@@ -11,6 +11,7 @@ import dev.sluice.core.model.TopologyAssignment.Domain;
 import dev.sluice.core.model.WorkloadId;
 import dev.sluice.kube.client.ApiClient;
 import dev.sluice.kube.controller.WorkQueueSettings;
+import dev.sluice.topology.TopologyPod.TopologyLabels;
 import dev.sluice.workload.KnownWorkloads;
 import dev.sluice.workload.feed.AdmittedRequests;
 import dev.sluice.workload.record.CachedWorkload;

@@ -6,6 +6,7 @@ import dev.sluice.core.engine.SchedulerQueries.BackfillReport;
 import dev.sluice.core.model.PlannedStart;
 import dev.sluice.core.model.PlannedStart.LateCause;
 import dev.sluice.core.model.WorkloadId;
+import dev.sluice.visibility.ExplanationText.BackfillText;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;

@@ -2,7 +2,7 @@ package dev.sluice.visibility;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.sluice.forecast.feed.WorkloadRunTime;
+import dev.sluice.forecast.feed.RunTimeEstimator.WorkloadRunTime;
 import dev.sluice.forecast.runtimes.FinishedRun;
 import dev.sluice.forecast.runtimes.FinishedRun.End;
 import dev.sluice.forecast.runtimes.RunTimeEstimate;
@@ -10,7 +10,7 @@ import dev.sluice.forecast.runtimes.RunTimeGroup;
 import dev.sluice.forecast.runtimes.RunTimeGroup.Level;
 import dev.sluice.forecast.runtimes.RunTimeHistory;
 import dev.sluice.forecast.runtimes.RunTimeHistory.Learned;
-import dev.sluice.forecast.runtimes.RunTimeOptions;
+import dev.sluice.forecast.runtimes.RunTimeHistory.RunTimeOptions;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;

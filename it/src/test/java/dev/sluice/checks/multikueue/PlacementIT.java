@@ -9,7 +9,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import dev.sluice.api.conversion.TopologyAssignmentCodec;
 import dev.sluice.lab.controlplane.FakeNodes;
 import dev.sluice.lab.controlplane.NodeGroup;
-import dev.sluice.lab.controlplane.NodeTaint;
+import dev.sluice.lab.controlplane.NodeGroup.NodeTaint;
 import dev.sluice.testing.BuildBreadth;
 import dev.sluice.testing.ManagerAndWorkers;
 import dev.sluice.testing.MultiCluster;

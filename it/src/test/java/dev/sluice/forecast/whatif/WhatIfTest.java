@@ -4,16 +4,16 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 import static org.assertj.core.api.InstanceOfAssertFactories.STRING;
 
-import dev.sluice.core.engine.EngineListener;
 import dev.sluice.core.engine.EngineOptions;
+import dev.sluice.core.engine.SchedulerThread.EngineListener;
 import dev.sluice.core.model.BackfillRules.RunBound;
 import dev.sluice.core.model.BudgetSpec;
 import dev.sluice.core.model.ClusterQueueSpec.PreemptionPolicies;
 import dev.sluice.core.model.ClusterQueueSpec.StopPolicy;
 import dev.sluice.core.model.LocalQueueId;
 import dev.sluice.core.model.LocalQueueSpec;
-import dev.sluice.core.model.PendingWorkload;
 import dev.sluice.core.model.SchedulerEvent;
+import dev.sluice.core.model.SchedulerEvent.PendingWorkload;
 import dev.sluice.core.model.WorkloadId;
 import dev.sluice.forecast.play.OneQueue;
 import dev.sluice.forecast.play.Play;

@@ -4,10 +4,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
-import dev.sluice.lab.controlplane.ControlPlaneStatus.Condition;
+import dev.sluice.lab.controlplane.ControlPlanes.ControlPlaneStatus;
+import dev.sluice.lab.controlplane.ControlPlanes.ControlPlaneStatus.Condition;
+import dev.sluice.lab.controlplane.ManagedProcess.ProcessFiles;
 import dev.sluice.lab.controlplane.binaries.Binaries;
 import dev.sluice.lab.controlplane.binaries.DefaultBinarySources;
-import dev.sluice.lab.controlplane.binaries.Progress;
+import dev.sluice.lab.controlplane.binaries.DefaultBinarySources.Progress;
 import dev.sluice.testing.BuildBreadth;
 import io.fabric8.kubernetes.api.model.Node;
 import io.fabric8.kubernetes.api.model.Quantity;

@@ -2,6 +2,9 @@ package dev.sluice.lab.audit;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.MissingNode;
+import dev.sluice.lab.audit.AuditReport.JobRecord;
+import dev.sluice.lab.audit.AuditReport.Rule;
+import dev.sluice.lab.audit.AuditReport.Violation;
 import java.math.BigDecimal;
 import java.util.ArrayList;
 import java.util.HashMap;

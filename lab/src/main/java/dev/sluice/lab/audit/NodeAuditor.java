@@ -3,6 +3,8 @@ package dev.sluice.lab.audit;
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.sluice.api.KueueConstants;
 import dev.sluice.core.model.TopologySpec;
+import dev.sluice.lab.audit.AuditReport.Rule;
+import dev.sluice.lab.audit.AuditReport.Violation;
 import io.fabric8.kubernetes.api.model.Quantity;
 import java.math.BigDecimal;
 import java.util.ArrayList;

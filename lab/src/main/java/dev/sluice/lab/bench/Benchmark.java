@@ -1,9 +1,14 @@
 package dev.sluice.lab.bench;
 
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.JsonNodeFactory;
+import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.sluice.lab.bench.BenchmarkApiClient.Answer;
+import dev.sluice.lab.bench.BenchmarkFixture.Condition;
 import dev.sluice.lab.bench.Scenario.Form;
 import dev.sluice.lab.bench.Schedule.Creation;
 import java.time.Duration;
+import java.time.InstantSource;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.List;
@@ -444,6 +449,122 @@ final class Benchmark {
                       executor);
         }
       }
+    }
+  }
+
+  /** Status patches that a job controller would write to a Workload. */
+  static final class JobStatusPatches {
+
+    static final RequestKey KEY =
+        new RequestKey("PATCH", BenchmarkTarget.GROUP, "workloads", "status");
+
+    private final BenchmarkTarget benchmarkTarget;
+    private final InstantSource clock = InstantSource.system();
+
+    JobStatusPatches(BenchmarkTarget benchmarkTarget) {
+      this.benchmarkTarget = benchmarkTarget;
+    }
+
+    String path(Creation creation) {
+      return benchmarkTarget.namespaced("workloads")
+          + "/"
+          + benchmarkTarget.work(creation)
+          + "/status";
+    }
+
+    /** The job finished successfully. */
+    String finished(Observation observation) {
+      JsonNode conditions =
+          Condition.with(
+              observation.conditions(),
+              "Finished",
+              true,
+              "Succeeded",
+              "The benchmark let it run",
+              clock.instant());
+      return patch(observation, JsonNodeFactory.instance.objectNode(), conditions);
+    }
+
+    /** The job was stopped and its quota is released. */
+    String released(Observation observation) {
+      JsonNode conditions = observation.conditions();
+      String reason = benchmarkTarget.version().equals("v1beta1") ? "Pending" : "PendingEvaluation";
+      conditions =
+          Condition.with(conditions, "QuotaReserved", false, reason, "Stopped", clock.instant());
+      conditions =
+          Condition.with(
+              conditions,
+              "Admitted",
+              false,
+              "NoReservation",
+              "The workload has no reservation",
+              clock.instant());
+      conditions =
+          Condition.with(conditions, "Requeued", true, "Preempted", "Stopped", clock.instant());
+      ObjectNode status = JsonNodeFactory.instance.objectNode();
+      status.putNull("admission");
+      return patch(observation, status, conditions);
+    }
+
+    /**
+     * A merge patch that the API server rejects if the object has changed since the observation.
+     */
+    private static String patch(Observation observation, ObjectNode status, JsonNode conditions) {
+      ObjectNode root = JsonNodeFactory.instance.objectNode();
+      root.putObject("metadata").put("resourceVersion", observation.version());
+      status.set("conditions", conditions);
+      root.set("status", status);
+      return root.toString();
+    }
+  }
+
+  /**
+   * Last observed state of a workload.
+   *
+   * @param ordinal its number
+   * @param admitted whether it may run and is not being evicted
+   * @param evicted whether it must release its quota
+   * @param finished whether it has finished
+   * @param failed whether it failed
+   * @param version its resource version
+   * @param conditions its conditions
+   */
+  record Observation(
+      int ordinal,
+      boolean admitted,
+      boolean evicted,
+      boolean finished,
+      boolean failed,
+      String version,
+      JsonNode conditions) {
+
+    /** Reads a Workload. */
+    static Observation ofWorkload(JsonNode object) {
+      boolean gives = Condition.holds(object, "Evicted");
+      return new Observation(
+          ordinal(object),
+          Condition.holds(object, "Admitted") && !gives,
+          gives && Condition.holds(object, "QuotaReserved"),
+          Condition.holds(object, "Finished"),
+          false,
+          object.path("metadata").path("resourceVersion").asText(),
+          object.path("status").path("conditions"));
+    }
+
+    /** Reads a Job; a Job is admitted when it is not suspended. */
+    static Observation ofJob(JsonNode object) {
+      return new Observation(
+          ordinal(object),
+          !object.path("spec").path("suspend").asBoolean(false),
+          false,
+          Condition.holds(object, "Complete"),
+          Condition.holds(object, "Failed"),
+          object.path("metadata").path("resourceVersion").asText(),
+          object.path("status").path("conditions"));
+    }
+
+    private static int ordinal(JsonNode object) {
+      return BenchmarkTarget.ordinal(object.path("metadata").path("name").asText());
     }
   }
 }

@@ -1,5 +1,6 @@
 package dev.sluice.lab.bench;
 
+import dev.sluice.lab.bench.Installation.OwnFiles;
 import dev.sluice.lab.controlplane.ApiClients;
 import dev.sluice.lab.controlplane.ControlPlane;
 import dev.sluice.lab.controlplane.Lifetime;
@@ -8,8 +9,8 @@ import dev.sluice.lab.controlplane.Poller;
 import dev.sluice.lab.controlplane.ProcessLauncher;
 import dev.sluice.lab.controlplane.binaries.Binaries;
 import dev.sluice.lab.player.PlayedDefinitions;
-import dev.sluice.lab.process.JavaCommand;
 import dev.sluice.lab.process.OperatorAccount;
+import dev.sluice.lab.process.OperatorProcess.JavaCommand;
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.api.model.apiextensions.v1.CustomResourceConversionBuilder;
 import io.fabric8.kubernetes.api.model.apiextensions.v1.CustomResourceDefinition;

@@ -1,5 +1,6 @@
 package dev.sluice.lab.bench;
 
+import dev.sluice.lab.bench.BenchmarkApiClient.ServerReading;
 import dev.sluice.lab.bench.Figures.Attribution;
 import java.time.Duration;
 import java.util.Map;

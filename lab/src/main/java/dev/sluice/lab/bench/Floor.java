@@ -4,6 +4,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.sluice.lab.bench.BenchmarkFixture.Condition;
 import java.nio.file.Path;
 import java.time.Instant;
 import java.time.InstantSource;

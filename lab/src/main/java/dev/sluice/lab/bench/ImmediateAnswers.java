@@ -1,12 +1,12 @@
 package dev.sluice.lab.bench;
 
 import com.sun.net.httpserver.HttpServer;
-import dev.sluice.lab.controlplane.FreePorts;
+import dev.sluice.lab.controlplane.ControlPlane.FreePorts;
 import dev.sluice.lab.controlplane.Lifetime;
 import dev.sluice.lab.controlplane.ManagedProcess;
 import dev.sluice.lab.controlplane.Poller;
 import dev.sluice.lab.controlplane.ProcessLauncher;
-import dev.sluice.lab.process.JavaCommand;
+import dev.sluice.lab.process.OperatorProcess.JavaCommand;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.InetAddress;

@@ -2,13 +2,17 @@ package dev.sluice.lab.bench;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.sluice.lab.bench.Benchmark.JobStatusPatches;
+import dev.sluice.lab.bench.Benchmark.Observation;
 import dev.sluice.lab.bench.BenchmarkApiClient.Answer;
+import dev.sluice.lab.bench.BenchmarkFixture.Condition;
+import dev.sluice.lab.bench.Installation.OwnFiles;
 import dev.sluice.lab.bench.Scenario.WorkClass;
 import dev.sluice.lab.bench.Schedule.Creation;
 import dev.sluice.lab.controlplane.BinariesOption;
 import dev.sluice.lab.controlplane.ControlPlane;
+import dev.sluice.lab.controlplane.ControlPlane.FreePorts;
 import dev.sluice.lab.controlplane.ControlPlaneException;
-import dev.sluice.lab.controlplane.FreePorts;
 import dev.sluice.lab.controlplane.TcpProxy;
 import dev.sluice.lab.controlplane.binaries.Binaries;
 import dev.sluice.lab.controlplane.binaries.BinariesMissingException;

@@ -3,7 +3,7 @@ package dev.sluice.lab.controlplane;
 import dev.sluice.lab.controlplane.binaries.Binaries;
 import dev.sluice.lab.controlplane.binaries.BinariesMissingException;
 import dev.sluice.lab.controlplane.binaries.DefaultBinarySources;
-import dev.sluice.lab.controlplane.binaries.Progress;
+import dev.sluice.lab.controlplane.binaries.DefaultBinarySources.Progress;
 import java.nio.file.Path;
 import java.time.InstantSource;
 import java.util.Optional;

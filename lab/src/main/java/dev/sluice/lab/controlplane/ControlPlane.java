@@ -1,13 +1,17 @@
 package dev.sluice.lab.controlplane;
 
-import dev.sluice.lab.controlplane.binaries.DirectoryTree;
+import dev.sluice.lab.controlplane.StateFile.Layout;
+import dev.sluice.lab.controlplane.binaries.DefaultBinarySources.DirectoryTree;
 import dev.sluice.lab.controlplane.binaries.Program;
 import io.fabric8.kubernetes.api.model.Node;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.net.BindException;
 import java.net.HttpURLConnection;
+import java.net.InetAddress;
+import java.net.ServerSocket;
 import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -17,6 +21,7 @@ import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
 import java.util.function.BooleanSupplier;
+import java.util.random.RandomGenerator;
 
 /**
  * A control plane that this process started, created by {@link ControlPlanes}. It can be used,
@@ -263,5 +268,69 @@ public final class ControlPlane implements AutoCloseable {
         .anyMatch(
             condition ->
                 condition.getType().equals("Ready") && condition.getStatus().equals("True"));
+  }
+
+  /**
+   * The loopback ports of one control plane.
+   *
+   * @param apiServer HTTPS port of the API server
+   * @param store port of the store for the API server
+   * @param storePeer peer port that etcd requires
+   */
+  record Endpoints(int apiServer, int store, int storePeer) {
+
+    /** Three different ports that are free now. */
+    static Endpoints free(RandomGenerator random) {
+      List<Integer> ports = FreePorts.choose(3, random);
+      return new Endpoints(ports.get(0), ports.get(1), ports.get(2));
+    }
+
+    URI server() {
+      return URI.create("https://127.0.0.1:" + apiServer);
+    }
+
+    URI storeUri() {
+      return URI.create("http://127.0.0.1:" + store);
+    }
+
+    URI storePeerUri() {
+      return URI.create("http://127.0.0.1:" + storePeer);
+    }
+  }
+
+  /** Finds loopback ports for servers that may be restarted. */
+  public static final class FreePorts {
+
+    /**
+     * Below the range of ephemeral ports, so that a port stays free while its server is restarted.
+     */
+    private static final int FIRST = 20_000;
+
+    private static final int LAST = 32_000;
+
+    private FreePorts() {}
+
+    /** The given number of different ports that are free now. */
+    public static List<Integer> choose(int count, RandomGenerator random) {
+      List<Integer> ports = new ArrayList<>();
+      while (ports.size() < count) {
+        int candidate = random.nextInt(FIRST, LAST);
+        if (!ports.contains(candidate) && isFree(candidate)) {
+          ports.add(candidate);
+        }
+      }
+      return List.copyOf(ports);
+    }
+
+    private static boolean isFree(int port) {
+      InetAddress loopback = InetAddress.getLoopbackAddress();
+      try (ServerSocket socket = new ServerSocket(port, 1, loopback)) {
+        return socket.isBound();
+      } catch (BindException taken) {
+        return false;
+      } catch (IOException e) {
+        throw new UncheckedIOException(e);
+      }
+    }
   }
 }

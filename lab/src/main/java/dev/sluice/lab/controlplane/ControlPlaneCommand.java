@@ -3,6 +3,7 @@ package dev.sluice.lab.controlplane;
 import dev.sluice.lab.controlplane.ControlPlaneCommand.ControlPlaneDownCommand;
 import dev.sluice.lab.controlplane.ControlPlaneCommand.ControlPlaneListCommand;
 import dev.sluice.lab.controlplane.ControlPlaneCommand.ControlPlaneUpCommand;
+import dev.sluice.lab.controlplane.ControlPlanes.ControlPlaneStatus;
 import dev.sluice.lab.controlplane.binaries.BinariesMissingException;
 import java.io.IOException;
 import java.io.PrintWriter;

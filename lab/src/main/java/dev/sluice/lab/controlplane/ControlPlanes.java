@@ -3,11 +3,13 @@ package dev.sluice.lab.controlplane;
 import dev.sluice.kube.certificates.CertificateAuthority;
 import dev.sluice.kube.certificates.CertificateWithKey;
 import dev.sluice.kube.certificates.Pem;
-import dev.sluice.lab.controlplane.ControlPlaneStatus.Condition;
+import dev.sluice.lab.controlplane.ControlPlane.Endpoints;
+import dev.sluice.lab.controlplane.ControlPlanes.ControlPlaneStatus.Condition;
+import dev.sluice.lab.controlplane.StateFile.Layout;
 import dev.sluice.lab.controlplane.StateFile.ProcessRecord;
 import dev.sluice.lab.controlplane.StateFile.State;
 import dev.sluice.lab.controlplane.binaries.Binaries;
-import dev.sluice.lab.controlplane.binaries.DirectoryTree;
+import dev.sluice.lab.controlplane.binaries.DefaultBinarySources.DirectoryTree;
 import dev.sluice.lab.controlplane.binaries.Program;
 import java.io.IOException;
 import java.io.InputStream;
@@ -410,6 +412,39 @@ public final class ControlPlanes {
       private static String base64(String text) {
         return Base64.getEncoder().encodeToString(text.getBytes(StandardCharsets.US_ASCII));
       }
+    }
+  }
+
+  /**
+   * Status of a control plane of this user, started by any process.
+   *
+   * @param name its name
+   * @param lifetime its lifetime
+   * @param condition its condition
+   * @param createdAt when its start began
+   * @param server the address of its API server
+   * @param kubeconfig a kubeconfig of an administrator
+   * @param processes the running programs with their process ids
+   */
+  public record ControlPlaneStatus(
+      String name,
+      Lifetime lifetime,
+      Condition condition,
+      Instant createdAt,
+      URI server,
+      Path kubeconfig,
+      Map<Program, Long> processes) {
+
+    /** Condition of a control plane. */
+    public enum Condition {
+      /** It is being started. */
+      STARTING,
+      /** All its programs run. */
+      RUNNING,
+      /** Some of its programs have ended. */
+      DEGRADED,
+      /** None of its programs runs; only files are left. */
+      STALE
     }
   }
 }

@@ -1,5 +1,6 @@
 package dev.sluice.lab.controlplane;
 
+import dev.sluice.lab.controlplane.NodeGroup.NodeTaint;
 import io.fabric8.kubernetes.api.model.Node;
 import io.fabric8.kubernetes.api.model.NodeBuilder;
 import io.fabric8.kubernetes.api.model.Quantity;

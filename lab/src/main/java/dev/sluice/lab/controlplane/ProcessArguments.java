@@ -1,5 +1,7 @@
 package dev.sluice.lab.controlplane;
 
+import dev.sluice.lab.controlplane.ControlPlane.Endpoints;
+import dev.sluice.lab.controlplane.StateFile.Layout;
 import dev.sluice.lab.controlplane.binaries.Binaries;
 import dev.sluice.lab.controlplane.binaries.Program;
 import java.net.NetworkInterface;

@@ -2,6 +2,7 @@ package dev.sluice.lab.demo;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.sluice.lab.audit.AuditedKind;
+import dev.sluice.lab.demo.MultiClusterScenario.ScenarioClusters;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;

@@ -8,6 +8,7 @@ import dev.sluice.lab.controlplane.ControlPlaneSpec;
 import dev.sluice.lab.controlplane.ControlPlanes;
 import dev.sluice.lab.controlplane.binaries.Binaries;
 import dev.sluice.lab.controlplane.binaries.BinariesMissingException;
+import dev.sluice.lab.demo.Screens.TerminalSize;
 import dev.sluice.lab.process.OperatorProcess;
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import java.io.IOException;

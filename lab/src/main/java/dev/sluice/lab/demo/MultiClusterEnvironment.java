@@ -12,6 +12,7 @@ import dev.sluice.lab.controlplane.NodeGroup;
 import dev.sluice.lab.controlplane.TcpProxy;
 import dev.sluice.lab.controlplane.binaries.Binaries;
 import dev.sluice.lab.demo.MultiClusterScenario.MultiClusterManifests;
+import dev.sluice.lab.demo.MultiClusterScenario.ScenarioClusters;
 import dev.sluice.lab.process.OperatorAccount;
 import dev.sluice.lab.process.OperatorProcess;
 import dev.sluice.lab.process.OperatorSettings;

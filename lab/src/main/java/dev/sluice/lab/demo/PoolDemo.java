@@ -15,6 +15,7 @@ import dev.sluice.lab.controlplane.ControlPlaneSpec;
 import dev.sluice.lab.controlplane.NodeGroup;
 import dev.sluice.lab.controlplane.binaries.BinariesMissingException;
 import dev.sluice.lab.demo.KindsScenario.KindsExpectation;
+import dev.sluice.lab.demo.PoolDashboard.EventLog;
 import dev.sluice.lab.demo.PromisesScenario.PromisesExpectation;
 import dev.sluice.lab.demo.Screens.Screen;
 import dev.sluice.lab.player.PlayedKinds;

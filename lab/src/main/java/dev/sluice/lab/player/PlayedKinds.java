@@ -13,6 +13,8 @@ import dev.sluice.jobs.kind.JobKind;
 import dev.sluice.jobs.kind.ReferencedKind;
 import dev.sluice.jobs.kinds.jobset.JobSet;
 import dev.sluice.jobs.kinds.kubeflow.MpiJob;
+import dev.sluice.jobs.kinds.kubeflow.TrainingJob;
+import dev.sluice.jobs.kinds.leaderworkerset.LeaderWorkerSets;
 import dev.sluice.jobs.kinds.ray.RayCluster;
 import dev.sluice.jobs.kinds.ray.RayService;
 import dev.sluice.jobs.kinds.trainer.RenderedJobSet;
@@ -20,7 +22,10 @@ import dev.sluice.jobs.kinds.trainer.TrainJob;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
+import java.util.stream.Stream;
 
 /** All kinds whose own controllers are played: one line per kind. */
 public final class PlayedKinds implements AutoCloseable {
@@ -315,6 +320,237 @@ public final class PlayedKinds implements AutoCloseable {
           .filter(ObjectNode.class::isInstance)
           .ifPresent(
               condition -> conditions.add(((ObjectNode) condition).deepCopy().put("type", to)));
+    }
+  }
+
+  /**
+   * The controller of LeaderWorkerSets: the pods of each group, named and labelled as the real
+   * ones.
+   *
+   * <p>The real controller makes a StatefulSet of leaders, and for each leader a StatefulSet of its
+   * workers; here the pods belong to the LeaderWorkerSet itself, so none of them waits for another.
+   * A rollout replaces all pods of the old revision at once, without {@code partition}, {@code
+   * maxUnavailable} and {@code maxSurge}, and a pod that fails does not take its group with it.
+   */
+  public static final class PlayedLeaderWorkerSet implements PlayedKind {
+
+    private static final String PREFIX = "leaderworkerset.sigs.k8s.io/";
+    private static final String REVISION = PREFIX + "template-revision-hash";
+
+    @Override
+    public JobKind kind() {
+      return LeaderWorkerSets.KIND;
+    }
+
+    private static JsonNode templates(JsonNode object) {
+      return object.path("spec").path("leaderWorkerTemplate");
+    }
+
+    private static int replicas(JsonNode object) {
+      return object.path("spec").path("replicas").asInt(1);
+    }
+
+    private static int size(JsonNode object) {
+      return templates(object).path("size").asInt(1);
+    }
+
+    private static String revision(JsonNode object) {
+      return Integer.toHexString(templates(object).toString().hashCode());
+    }
+
+    @Override
+    public List<ObjectNode> children(JsonNode object) {
+      List<ObjectNode> pods = new ArrayList<>();
+      for (int group = 0; group < replicas(object); group++) {
+        for (int index = 0; index < size(object); index++) {
+          pods.add(pod(object, group, index));
+        }
+      }
+      return pods;
+    }
+
+    private static ObjectNode pod(JsonNode object, int group, int index) {
+      boolean leader = index == 0 && templates(object).hasNonNull("leaderTemplate");
+      JsonNode template = templates(object).path(leader ? "leaderTemplate" : "workerTemplate");
+      ObjectNode pod = JsonNodeFactory.instance.objectNode();
+      pod.put("apiVersion", "v1").put("kind", "Pod");
+      ObjectNode metadata =
+          template.path("metadata") instanceof ObjectNode given
+              ? given.deepCopy()
+              : JsonNodeFactory.instance.objectNode();
+      pod.set("metadata", metadata);
+      pod.set("spec", template.path("spec").deepCopy());
+      String set = object.path("metadata").path("name").asText();
+      metadata.put("name", set + "-" + group + (index == 0 ? "" : "-" + index));
+      metadata
+          .withObjectProperty("labels")
+          .put(PREFIX + "name", set)
+          .put(PREFIX + "group-index", Integer.toString(group))
+          .put(PREFIX + "worker-index", Integer.toString(index))
+          .put(REVISION, revision(object));
+      return pod;
+    }
+
+    @Override
+    public boolean replaces(ObjectNode present, ObjectNode wanted) {
+      return !Objects.equals(
+          JsonFields.labels(present).get(REVISION), JsonFields.labels(wanted).get(REVISION));
+    }
+
+    @Override
+    public ObjectNode status(JsonNode object, List<ObjectNode> children) {
+      ObjectNode status = JsonNodeFactory.instance.objectNode();
+      int present = 0;
+      int ready = 0;
+      int updated = 0;
+      for (int group = 0; group < replicas(object); group++) {
+        Map.Entry<String, String> of = Map.entry(PREFIX + "group-index", Integer.toString(group));
+        List<ObjectNode> pods =
+            children.stream()
+                .filter(pod -> of.getValue().equals(JsonFields.labels(pod).get(of.getKey())))
+                .toList();
+        boolean all = pods.size() == size(object);
+        present += pods.isEmpty() ? 0 : 1;
+        ready += all && pods.stream().allMatch(pod -> JobConditions.isTrue(pod, "Ready")) ? 1 : 0;
+        updated += all && pods.stream().allMatch(pod -> isUpdated(object, pod)) ? 1 : 0;
+      }
+      status.put("replicas", present).put("readyReplicas", ready).put("updatedReplicas", updated);
+      ArrayNode conditions = status.putArray("conditions");
+      boolean available = ready == replicas(object);
+      conditions
+          .addObject()
+          .put("type", "Available")
+          .put("status", available ? "True" : "False")
+          .put("reason", available ? "AllGroupsReady" : "GroupsProgressing")
+          .put("message", "");
+      return status;
+    }
+
+    private static boolean isUpdated(JsonNode object, JsonNode pod) {
+      return revision(object).equals(JsonFields.labels(pod).get(REVISION));
+    }
+  }
+
+  /**
+   * The training operator, for one of its kinds: a pod per replica, none while the job is
+   * suspended.
+   *
+   * <p>The real operator differs: it restarts replicas that failed, as their restart policy says,
+   * makes Services and config maps, and sets the environment by which replicas find each other. It
+   * reports a suspended job as inactive while its pods are still being stopped. A TFJob without
+   * chief and master ends there with its first worker. Here the first failed pod fails the job, a
+   * pod counts until it is gone, a job ends with all pods of its leading types, which are {@code
+   * Chief} and {@code Master}, or with all workers if it has neither, and a clean-up policy other
+   * than {@code None} removes all pods.
+   */
+  public static final class PlayedTrainingJob implements PlayedKind {
+
+    private final TrainingJob integration;
+
+    /** Of this kind. */
+    public PlayedTrainingJob(TrainingJob integration) {
+      this.integration = integration;
+    }
+
+    /** Of each kind. */
+    public static List<PlayedTrainingJob> all() {
+      return Stream.of(
+              TrainingJob.pyTorch(),
+              TrainingJob.tensorFlow(),
+              TrainingJob.xgBoost(),
+              TrainingJob.paddle(),
+              TrainingJob.jax())
+          .map(PlayedTrainingJob::new)
+          .toList();
+    }
+
+    @Override
+    public JobKind kind() {
+      return integration.kind();
+    }
+
+    private Map<String, JsonNode> replicas(JsonNode object) {
+      return ReplicaTypes.of(object, integration.replicasField());
+    }
+
+    @Override
+    public List<ObjectNode> children(JsonNode object) {
+      List<ObjectNode> pods = new ArrayList<>();
+      if (!ReplicaTypes.isSuspended(object) && ReplicaTypes.keepsPods(object)) {
+        replicas(object)
+            .forEach((type, replica) -> pods.addAll(ReplicaTypes.pods(object, type, replica)));
+      }
+      return pods;
+    }
+
+    @Override
+    public ObjectNode status(JsonNode object, List<ObjectNode> children) {
+      if (ReplicaTypes.hasEnded(object) && object.path("status") instanceof ObjectNode last) {
+        return last;
+      }
+      Map<String, JsonNode> replicas = replicas(object);
+      ObjectNode status = JsonNodeFactory.instance.objectNode();
+      ObjectNode counts = status.putObject("replicaStatuses");
+      int pods = 0;
+      int active = 0;
+      for (Map.Entry<String, JsonNode> replica : replicas.entrySet()) {
+        String type = replica.getKey();
+        int running = ReplicaTypes.count(children, type, "Running");
+        counts
+            .putObject(type)
+            .put("active", running)
+            .put("succeeded", ReplicaTypes.count(children, type, "Succeeded"))
+            .put("failed", ReplicaTypes.count(children, type, "Failed"));
+        pods += replica.getValue().path("replicas").asInt(1);
+        active += running;
+      }
+      ArrayNode conditions = status.putArray("conditions");
+      boolean suspended = ReplicaTypes.isSuspended(object);
+      ReplicaTypes.condition(conditions, object, "Suspended", suspended, "suspended");
+      if (!suspended) {
+        run(object, counts, active == pods, conditions);
+      }
+      return status;
+    }
+
+    /** The conditions of a job that is not suspended, by the counts of its pods. */
+    private void run(JsonNode object, ObjectNode counts, boolean all, ArrayNode conditions) {
+      List<String> leading =
+          counts
+              .propertyStream()
+              .map(Map.Entry::getKey)
+              .filter(type -> type.equals("Chief") || type.equals("Master"))
+              .toList();
+      List<String> awaited = leading.isEmpty() ? List.of("Worker") : leading;
+      boolean done =
+          awaited.stream()
+              .allMatch(
+                  type ->
+                      counts.path(type).path("succeeded").asInt()
+                          == replicas(object).getOrDefault(type, counts).path("replicas").asInt(1));
+      Optional<String> failed =
+          counts
+              .propertyStream()
+              .filter(count -> count.getValue().path("failed").asInt() > 0)
+              .map(Map.Entry::getKey)
+              .findFirst();
+      boolean begun = all || JobConditions.isTrue(object, "Running");
+      boolean ended = done || failed.isPresent();
+      ReplicaTypes.condition(conditions, object, "Running", begun && !ended, "running");
+      if (failed.isPresent()) {
+        ReplicaTypes.condition(
+            conditions,
+            object,
+            "Failed",
+            true,
+            "failed because %d %s replica(s) failed"
+                .formatted(counts.path(failed.get()).path("failed").asInt(), failed.get()));
+      } else if (done) {
+        ReplicaTypes.condition(conditions, object, "Succeeded", true, "successfully completed");
+      }
+      if (ended) {
+        counts.forEach(count -> ((ObjectNode) count).put("active", 0));
+      }
     }
   }
 }

@@ -318,4 +318,25 @@ public final class OperatorProcess implements AutoCloseable {
     }
     http.close();
   }
+
+  /** Command lines of programs of this project in a process of their own. */
+  public static final class JavaCommand {
+
+    private JavaCommand() {}
+
+    /** The program {@code java} of this process. */
+    public static String java() {
+      return Path.of(System.getProperty("java.home"), "bin", "java").toString();
+    }
+
+    /** Runs a class with the class path of this process, and the options of every process. */
+    public static List<String> of(Class<?> program, String... arguments) {
+      List<String> command = new ArrayList<>();
+      command.add(java());
+      command.addAll(JvmOptions.all());
+      command.addAll(List.of("-cp", System.getProperty("java.class.path"), program.getName()));
+      command.addAll(List.of(arguments));
+      return command;
+    }
+  }
 }

@@ -1,6 +1,6 @@
 package dev.sluice.lab.process;
 
-import dev.sluice.lab.controlplane.FreePorts;
+import dev.sluice.lab.controlplane.ControlPlane.FreePorts;
 import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.List;

@@ -2,6 +2,9 @@ package dev.sluice.lab.audit;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.sluice.lab.audit.AuditReport.JobRecord;
+import dev.sluice.lab.audit.AuditReport.Rule;
+import dev.sluice.lab.audit.AuditReport.Violation;
 import dev.sluice.lab.audit.Auditor.FlavorResourcePair;
 import java.math.BigDecimal;
 import java.util.List;

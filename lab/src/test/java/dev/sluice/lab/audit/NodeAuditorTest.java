@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.sluice.lab.audit.AuditReport.Violation;
 import java.math.BigDecimal;
 import java.util.ArrayList;
 import java.util.List;

@@ -8,6 +8,7 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.sluice.lab.bench.BenchCommand.FiguresJson;
 import dev.sluice.lab.bench.BenchCommand.FiguresText;
 import dev.sluice.lab.bench.BenchCommand.FloorRatios;
+import dev.sluice.lab.bench.BenchmarkApiClient.ServerReading;
 import dev.sluice.lab.bench.Figures.Attribution;
 import dev.sluice.lab.bench.Scenario.Form;
 import dev.sluice.lab.bench.Scenario.Queue;

@@ -3,6 +3,7 @@ package dev.sluice.lab.controlplane;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import dev.sluice.lab.controlplane.ManagedProcess.ProcessFiles;
 import dev.sluice.lab.controlplane.StateFile.ProcessRecord;
 import java.io.BufferedReader;
 import java.nio.charset.StandardCharsets;

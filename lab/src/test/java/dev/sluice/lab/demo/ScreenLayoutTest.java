@@ -7,6 +7,7 @@ import dev.sluice.lab.demo.Screens.Dashboard.Row;
 import dev.sluice.lab.demo.Screens.Dashboard.Section;
 import dev.sluice.lab.demo.Screens.ScreenLayout;
 import dev.sluice.lab.demo.Screens.ScreenLayout.Shown;
+import dev.sluice.lab.demo.Screens.TerminalSize;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.IntStream;

@@ -2,8 +2,8 @@ package dev.sluice.lab.process;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.sluice.api.config.BindAddress;
 import dev.sluice.api.config.Configuration;
+import dev.sluice.api.config.Configuration.BindAddress;
 import dev.sluice.api.config.ConfigurationLoader;
 import dev.sluice.lab.process.OperatorSettings.ElectionTimes;
 import java.time.Duration;

@@ -4,6 +4,7 @@ import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import dev.sluice.api.KubernetesNames;
 import dev.sluice.api.config.Configuration.Integrations;
 import dev.sluice.api.config.Configuration.WaitForPodsReady;
+import dev.sluice.api.config.ConfigurationLoader.ConfigurationVersion;
 import dev.sluice.api.config.MultiKueue.AccessProvider;
 import dev.sluice.core.model.AdmissionFairSharing;
 import dev.sluice.core.model.AdmissionFairSharing.Anchor;

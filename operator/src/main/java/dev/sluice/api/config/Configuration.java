@@ -1,11 +1,15 @@
 package dev.sluice.api.config;
 
+import dev.sluice.api.KubernetesNames;
 import dev.sluice.core.model.AdmissionFairSharing;
 import dev.sluice.core.model.FairSharing;
+import java.net.InetAddress;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
 /**
@@ -432,4 +436,127 @@ public record Configuration(
    * @param bindPort port to listen on
    */
   public record VisibilityServer(String bindAddress, int bindPort) {}
+
+  /**
+   * Where the dashboard is served.
+   *
+   * @param enabled whether it is
+   * @param bindAddress address to listen on; empty: all
+   * @param bindPort port to listen on
+   * @param proxy who may say on behalf of whom a request is made; empty: nobody
+   */
+  public record DashboardServer(
+      boolean enabled, String bindAddress, int bindPort, Optional<TrustedProxy> proxy) {
+
+    /**
+     * An authenticating proxy, which shows a certificate and names the user in headers.
+     *
+     * @param clientCaFile file with the authorities of its certificate (PEM)
+     * @param names the common names that its certificate may have; empty: any
+     * @param userHeader the header with the user's name
+     * @param groupsHeader the header with his groups, repeated or separated by commas
+     */
+    public record TrustedProxy(
+        String clientCaFile, List<String> names, String userHeader, String groupsHeader) {}
+  }
+
+  /**
+   * Whether and how a journal is written (docs/journal.md).
+   *
+   * @param enabled whether it is; all other fields have no effect without it
+   * @param directory where; empty only if it isn't written
+   * @param maxBytes the size of all segments
+   * @param maxAge how old a segment may get
+   * @param segmentBytes the size at which the next segment begins
+   * @param syncInterval how often what was written is synced
+   */
+  public record JournalSettings(
+      boolean enabled,
+      String directory,
+      long maxBytes,
+      Duration maxAge,
+      long segmentBytes,
+      Duration syncInterval) {
+
+    /** Reads the block {@code journal}, which files of both versions may have. */
+    static JournalSettings decode(ObjectFieldReader file) {
+      ObjectFieldReader fields = file.object("journal");
+      boolean enabled = fields.flag("enable", false);
+      String directory = fields.text("directory", "");
+      fields.check(
+          "directory",
+          directory.startsWith("/") || (directory.isEmpty() && !enabled),
+          directory,
+          "the absolute path of a directory");
+      long segmentBytes = fields.bytes("segmentBytes", "64Mi", 1L << 16, 1L << 30);
+      long maxBytes = fields.bytes("maxBytes", "2Gi", 1L << 17, 1L << 50);
+      if (maxBytes < 2 * segmentBytes) {
+        fields.refuse(
+            "maxBytes", "has to be at least twice segmentBytes, which is " + segmentBytes);
+      }
+      Duration maxAge = fields.duration("maxAge", Duration.ofHours(720), Duration.ofMinutes(1));
+      Duration syncInterval =
+          fields.duration("syncInterval", Duration.ofSeconds(1), Duration.ofMillis(1));
+      return fields.done(
+          new JournalSettings(enabled, directory, maxBytes, maxAge, segmentBytes, syncInterval));
+    }
+  }
+
+  /**
+   * An address to listen on.
+   *
+   * @param host name or IP address; empty: all
+   * @param port port; 0: any that is free
+   */
+  public record BindAddress(String host, int port) {
+
+    private static final Pattern SHAPE =
+        Pattern.compile("(?:\\[([0-9a-fA-F:.]*)]|([^:\\[\\]]*)):(\\d{1,5})");
+
+    static final String RULE = "host:port or :port with a port from 0 to 65535, or \"0\" for none";
+
+    /**
+     * The address that {@code host:port}, {@code :port} or {@code [ipv6]:port} says, if it is one.
+     */
+    public static Optional<BindAddress> parse(String text) {
+      Matcher shape = SHAPE.matcher(text);
+      if (!shape.matches() || Integer.parseInt(shape.group(3)) > 65535) {
+        return Optional.empty();
+      }
+      String host = shape.group(1) == null ? shape.group(2) : shape.group(1);
+      return Optional.of(new BindAddress(host, Integer.parseInt(shape.group(3))));
+    }
+
+    /** Whether only processes of the same machine, or of the same pod, reach the address. */
+    public boolean isLoopback() {
+      return host.equals("localhost")
+          || !host.isEmpty()
+              && KubernetesNames.isIpAddress(host)
+              && InetAddress.ofLiteral(host).isLoopbackAddress();
+    }
+
+    @Override
+    public String toString() {
+      return (host.contains(":") ? "[" + host + "]" : host) + ":" + port;
+    }
+  }
+
+  /** Whether the pods of Workloads are counted and compared with what these were admitted with. */
+  public enum PodAccounting {
+    /** They aren't. */
+    OFF,
+    /** A Workload that runs more than it was admitted with is evicted. */
+    DETECT,
+    /** The same, and a pod with which a Workload would run more is refused before it exists. */
+    PREVENT;
+
+    /** Whether pods are compared at all. */
+    public boolean isOn() {
+      return this != OFF;
+    }
+
+    /** The words of the configuration. */
+    static final Map<String, PodAccounting> WORDS =
+        Map.of("Off", OFF, "Detect", DETECT, "Prevent", PREVENT);
+  }
 }

@@ -11,7 +11,8 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import com.fasterxml.jackson.dataformat.yaml.YAMLFactory;
 import com.fasterxml.jackson.dataformat.yaml.YAMLParser;
 import dev.sluice.api.KubernetesNames;
-import dev.sluice.api.config.DashboardServer.TrustedProxy;
+import dev.sluice.api.config.Configuration.DashboardServer;
+import dev.sluice.api.config.Configuration.DashboardServer.TrustedProxy;
 import java.io.IOException;
 import java.math.BigDecimal;
 import java.nio.charset.CharacterCodingException;
@@ -19,6 +20,7 @@ import java.nio.file.AccessDeniedException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
+import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Optional;
 import java.util.function.Supplier;
@@ -330,6 +332,31 @@ public final class ConfigurationLoader {
       String header = fields.text(name, usual);
       fields.check(name, header.matches(HEADER), header, "the name of a header");
       return header;
+    }
+  }
+
+  /** The versions of the file. */
+  enum ConfigurationVersion {
+    V1BETA2("config.kueue.x-k8s.io/v1beta2"),
+    V1BETA1("config.kueue.x-k8s.io/v1beta1");
+
+    private final String apiVersion;
+
+    ConfigurationVersion(String apiVersion) {
+      this.apiVersion = apiVersion;
+    }
+
+    String apiVersion() {
+      return apiVersion;
+    }
+
+    /** The versions by what the file says, the newest first. */
+    static Map<String, ConfigurationVersion> byName() {
+      Map<String, ConfigurationVersion> result = new LinkedHashMap<>();
+      for (ConfigurationVersion configurationVersion : values()) {
+        result.put(configurationVersion.apiVersion, configurationVersion);
+      }
+      return result;
     }
   }
 }

@@ -6,6 +6,7 @@ import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.sluice.api.KubernetesNames;
 import dev.sluice.api.Quantities;
+import dev.sluice.api.config.ConfigurationLoader.ConfigurationVersion;
 import dev.sluice.api.config.Resources.DeviceClassMapping;
 import dev.sluice.api.config.Resources.DeviceSource;
 import dev.sluice.api.config.Resources.DeviceSource.Kind;

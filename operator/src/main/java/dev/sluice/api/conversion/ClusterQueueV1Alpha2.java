@@ -4,6 +4,8 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.sluice.api.conversion.HubConverter.ConversionData;
+import dev.sluice.api.conversion.HubConverter.ConversionException;
 import dev.sluice.api.conversion.HubConverter.KindConversion;
 import dev.sluice.api.json.JsonFields;
 import io.fabric8.kubernetes.api.model.Quantity;

@@ -10,6 +10,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.SerializationFeature;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.sluice.api.conversion.HubConverter.ConversionException;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;

@@ -1,5 +1,6 @@
 package dev.sluice.api.queueing;
 
+import dev.sluice.api.queueing.QueueAnnotations.PriorityAging;
 import java.time.Duration;
 import java.util.Map;
 import java.util.Optional;

@@ -4,7 +4,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import dev.sluice.api.Quantities;
 import dev.sluice.api.config.GoDuration;
 import dev.sluice.api.json.JsonFields;
-import dev.sluice.core.budget.Hours;
+import dev.sluice.core.budget.Budgets.Hours;
 import dev.sluice.core.model.BudgetSpec;
 import dev.sluice.core.model.BudgetSpec.Limit;
 import dev.sluice.core.model.BudgetSpec.Period;
@@ -335,6 +335,30 @@ public final class BudgetReader {
       return Optional.of(ZoneId.of(name));
     } catch (DateTimeException unknown) {
       return Optional.empty();
+    }
+  }
+
+  /** What label selectors consist of, wherever a spec has one. */
+  static final class SelectorFields {
+
+    /** The operators of expressions, by the words for them. */
+    static final Map<String, LabelRequirement.Operator> OPERATORS =
+        Map.of(
+            "In", LabelRequirement.Operator.IN,
+            "NotIn", LabelRequirement.Operator.NOT_IN,
+            "Exists", LabelRequirement.Operator.EXISTS,
+            "DoesNotExist", LabelRequirement.Operator.DOES_NOT_EXIST);
+
+    private SelectorFields() {}
+
+    /** What {@code matchLabels} of a selector requires. */
+    static List<LabelRequirement> matchLabels(JsonNode selector) {
+      return JsonFields.map(selector, "matchLabels").entrySet().stream()
+          .map(
+              label ->
+                  new LabelRequirement(
+                      label.getKey(), LabelRequirement.Operator.IN, List.of(label.getValue())))
+          .toList();
     }
   }
 }

@@ -2,6 +2,7 @@ package dev.sluice.api.sluice;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.sluice.api.json.JsonFields;
+import dev.sluice.api.sluice.BudgetReader.SelectorFields;
 import dev.sluice.core.model.LabelSelector;
 import dev.sluice.core.model.LabelSelector.LabelRequirement;
 import dev.sluice.core.model.PreemptionRules.PreemptionConfig;

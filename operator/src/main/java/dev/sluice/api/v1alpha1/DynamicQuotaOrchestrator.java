@@ -2,6 +2,7 @@ package dev.sluice.api.v1alpha1;
 
 import com.fasterxml.jackson.annotation.JsonInclude;
 import dev.sluice.api.ApiVersions;
+import dev.sluice.api.v1alpha1.CapacityProvider.Capacity;
 import dev.sluice.api.v1alpha1.DynamicQuotaOrchestrator.DynamicQuotaOrchestratorSpec;
 import dev.sluice.api.v1alpha1.DynamicQuotaOrchestrator.DynamicQuotaOrchestratorStatus;
 import dev.sluice.api.v1beta2.EmptyResource;

@@ -328,4 +328,20 @@ public final class ClusterQueue extends EmptyResource<ClusterQueueSpec, ClusterQ
   /** What is in use of one resource of one flavor. */
   @JsonInclude(JsonInclude.Include.NON_NULL)
   public record ResourceUsage(String name, @Nullable Quantity borrowed, @Nullable Quantity total) {}
+
+  /**
+   * Whether a queue admits, and what becomes of what it has admitted. The constants are named as in
+   * the API.
+   */
+  public enum StopPolicy {
+    /** {@code None}. */
+    @JsonProperty("None")
+    NONE,
+    /** {@code Hold}. */
+    @JsonProperty("Hold")
+    HOLD,
+    /** {@code HoldAndDrain}. */
+    @JsonProperty("HoldAndDrain")
+    HOLD_AND_DRAIN
+  }
 }

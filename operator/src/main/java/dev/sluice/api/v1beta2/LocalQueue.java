@@ -2,6 +2,7 @@ package dev.sluice.api.v1beta2;
 
 import com.fasterxml.jackson.annotation.JsonInclude;
 import dev.sluice.api.ApiVersions;
+import dev.sluice.api.v1beta2.ClusterQueue.StopPolicy;
 import dev.sluice.api.v1beta2.FairSharing.AdmissionFairSharingStatus;
 import dev.sluice.api.v1beta2.LocalQueue.LocalQueueResourceUsage;
 import dev.sluice.api.v1beta2.LocalQueue.LocalQueueSpec;

@@ -5,7 +5,7 @@ import ch.qos.logback.classic.Logger;
 import ch.qos.logback.classic.LoggerContext;
 import ch.qos.logback.classic.spi.ILoggingEvent;
 import ch.qos.logback.core.OutputStreamAppender;
-import dev.sluice.workload.writing.DecisionLog;
+import dev.sluice.workload.writing.DecisionExecutor.DecisionLog;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;

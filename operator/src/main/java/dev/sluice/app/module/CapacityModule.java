@@ -7,7 +7,7 @@ import dev.sluice.checks.multikueue.MultiKueueControllers;
 import dev.sluice.core.model.ClusterNode;
 import dev.sluice.kube.reflect.Reflector;
 import dev.sluice.queues.capacity.CapacityControllers;
-import dev.sluice.queues.capacity.CapacityNodes;
+import dev.sluice.queues.capacity.CapacityControllers.CapacityNodes;
 import dev.sluice.topology.NodeState;
 import dev.sluice.topology.NodeStore;
 import io.fabric8.kubernetes.client.KubernetesClientException;

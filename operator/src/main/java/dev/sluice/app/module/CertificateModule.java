@@ -2,11 +2,12 @@ package dev.sluice.app.module;
 
 import dev.sluice.api.config.Configuration;
 import dev.sluice.server.certificates.CertificateRotator;
-import dev.sluice.server.certificates.CertificateSource;
 import dev.sluice.server.certificates.InternalCertificates;
 import dev.sluice.server.certificates.KubernetesCaBundleInjector;
 import dev.sluice.server.certificates.KubernetesSecretAccess;
 import dev.sluice.server.certificates.ServerKeys;
+import dev.sluice.server.certificates.ServerKeys.CertificateSource;
+import dev.sluice.server.endpoints.HealthEndpoint;
 import dev.sluice.server.endpoints.WarmUp;
 import dev.sluice.server.endpoints.WebhookEndpoint;
 import io.fabric8.kubernetes.client.KubernetesClient;
@@ -16,6 +17,8 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.security.SecureRandom;
 import java.time.Duration;
+import java.time.Instant;
+import java.time.InstantSource;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
@@ -311,6 +314,33 @@ public final class CertificateModule implements OperatorModule {
 
     private static WarmUp.Sample sample(String path, String body) {
       return new WarmUp.Sample(path, body.getBytes(StandardCharsets.UTF_8));
+    }
+  }
+
+  /**
+   * Ready when the caches hold the cluster: before that, reviews are answered by 503. A listing may
+   * need this process for the conversion of stored objects, and a Service routes to ready replicas
+   * only; so after a while the process is ready although its caches are not, unless another replica
+   * has converted the objects before.
+   */
+  public static final class CacheReadiness implements HealthEndpoint.Condition {
+
+    static final Duration CONVERSION_GRACE = Duration.ofSeconds(30);
+
+    private final CompletableFuture<Void> listed;
+    private final InstantSource clock;
+    private final Instant early;
+
+    /** Begins to wait now for {@code listed} to complete. */
+    public CacheReadiness(CompletableFuture<Void> listed, InstantSource clock) {
+      this.listed = listed;
+      this.clock = clock;
+      this.early = clock.instant().plus(CONVERSION_GRACE);
+    }
+
+    @Override
+    public boolean holds() {
+      return listed.isDone() || !clock.instant().isBefore(early);
     }
   }
 }

@@ -1,8 +1,9 @@
 package dev.sluice.app.module;
 
-import dev.sluice.api.config.BindAddress;
-import dev.sluice.api.config.DashboardServer;
+import dev.sluice.api.config.Configuration.BindAddress;
+import dev.sluice.api.config.Configuration.DashboardServer;
 import dev.sluice.api.queueing.QuotaSchedule.Interval;
+import dev.sluice.app.module.MetricsModule.ExistingQueueViews;
 import dev.sluice.core.model.WorkloadId;
 import dev.sluice.dashboard.ChangeFeed;
 import dev.sluice.dashboard.DashboardEndpoint;
@@ -11,8 +12,8 @@ import dev.sluice.dashboard.PastUse;
 import dev.sluice.forecast.starts.StartEstimate;
 import dev.sluice.kube.client.TokenReads;
 import dev.sluice.server.auth.AccessReviews;
-import dev.sluice.server.auth.AuthenticatingProxy;
 import dev.sluice.server.auth.RequestUsers;
+import dev.sluice.server.auth.RequestUsers.AuthenticatingProxy;
 import dev.sluice.server.auth.UnverifiedClients;
 import dev.sluice.server.certificates.ReloadableKeyManager;
 import dev.sluice.server.http.HttpService;

@@ -19,7 +19,7 @@ import dev.sluice.kube.client.ApiErrorText;
 import dev.sluice.kube.client.ApiOutcome;
 import dev.sluice.kube.client.ApiRequest;
 import dev.sluice.kube.reflect.Reflector;
-import dev.sluice.kube.reflect.Store;
+import dev.sluice.kube.reflect.Reflector.Store;
 import io.fabric8.kubernetes.api.model.authorization.v1.SelfSubjectAccessReview;
 import io.fabric8.kubernetes.api.model.authorization.v1.SelfSubjectAccessReviewBuilder;
 import io.fabric8.kubernetes.client.KubernetesClient;

@@ -1,6 +1,7 @@
 package dev.sluice.app.module;
 
 import dev.sluice.api.config.Configuration;
+import dev.sluice.app.module.OperatorContext.ProcessSettings;
 import dev.sluice.install.InstallManifests;
 import dev.sluice.install.InstallationWatch;
 import dev.sluice.install.Installer;

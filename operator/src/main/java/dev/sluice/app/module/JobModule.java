@@ -1,9 +1,9 @@
 package dev.sluice.app.module;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import dev.sluice.api.config.Configuration.PodAccounting;
 import dev.sluice.api.config.FeatureGate;
 import dev.sluice.api.config.KubeQueue;
-import dev.sluice.api.config.PodAccounting;
 import dev.sluice.api.json.JsonMappers;
 import dev.sluice.api.queueing.AllowedSubjects;
 import dev.sluice.api.queueing.RunTimeAnnotations;
@@ -53,7 +53,7 @@ import dev.sluice.queues.cache.InformerCaches;
 import dev.sluice.webhooks.kinds.CachedClusterLookup;
 import dev.sluice.webhooks.kinds.ComposedWorkloadValidation;
 import dev.sluice.webhooks.rules.ClusterLookup;
-import dev.sluice.webhooks.rules.QueueUse;
+import dev.sluice.webhooks.rules.ClusterLookup.QueueUse;
 import dev.sluice.webhooks.rules.WebhookSettings;
 import dev.sluice.workload.record.CachedWorkload;
 import dev.sluice.workload.record.WorkloadLister;

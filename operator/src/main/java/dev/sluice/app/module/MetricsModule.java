@@ -4,6 +4,9 @@ import dev.sluice.api.config.Configuration;
 import dev.sluice.api.config.FeatureGate;
 import dev.sluice.api.v1beta2.EffectiveQuotas;
 import dev.sluice.app.module.RemovedQueueObserver.CachedLabelSources;
+import dev.sluice.core.engine.ClusterQueueView;
+import dev.sluice.core.engine.CohortView;
+import dev.sluice.core.engine.LocalQueueView;
 import dev.sluice.core.engine.SchedulerViews;
 import dev.sluice.core.model.LocalQueueId;
 import dev.sluice.core.queue.PendingTotals;
@@ -28,9 +31,12 @@ import dev.sluice.workload.record.CachedWorkload;
 import dev.sluice.workload.record.WorkloadReader;
 import java.time.Duration;
 import java.time.InstantSource;
+import java.util.Collection;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Function;
 import java.util.function.Predicate;
 import java.util.function.Supplier;
@@ -224,6 +230,92 @@ public final class MetricsModule implements OperatorModule {
 
     private static String name(Optional<EffectiveQuotas> quotas) {
       return quotas.map(each -> each.orchestratorRef().name()).orElse("");
+    }
+  }
+
+  /**
+   * The published views of queues whose objects exist: a deleted queue has no view from the moment
+   * its deletion is known, not only when the scheduler has published again. A cohort has a view as
+   * long as its object exists or another object names it; a cohort whose object was deleted has
+   * none while others name it.
+   *
+   * @param deletedCohorts the cohorts whose objects were deleted and which others may still name
+   */
+  record ExistingQueueViews(
+      SchedulerViews published, InformerCaches caches, Set<String> deletedCohorts)
+      implements SchedulerViews {
+
+    /** The views of what exists according to the caches, which are observed from now on. */
+    static ExistingQueueViews of(SchedulerViews published, InformerCaches caches) {
+      Set<String> deleted = ConcurrentHashMap.newKeySet();
+      caches
+          .cohorts()
+          .observe(
+              (before, after) -> {
+                if (after != null) {
+                  deleted.remove(after.getMetadata().getName());
+                } else if (before != null) {
+                  deleted.add(before.getMetadata().getName());
+                }
+              });
+      return new ExistingQueueViews(published, caches, deleted);
+    }
+
+    @Override
+    public Optional<ClusterQueueView> clusterQueue(String name) {
+      return published.clusterQueue(name).filter(this::exists);
+    }
+
+    @Override
+    public Optional<LocalQueueView> localQueue(LocalQueueId id) {
+      return published.localQueue(id).filter(this::exists);
+    }
+
+    @Override
+    public Optional<CohortView> cohort(String name) {
+      return published.cohort(name).filter(this::exists);
+    }
+
+    @Override
+    public Collection<ClusterQueueView> clusterQueues() {
+      return published.clusterQueues().stream().filter(this::exists).toList();
+    }
+
+    @Override
+    public Collection<LocalQueueView> localQueues() {
+      return published.localQueues().stream().filter(this::exists).toList();
+    }
+
+    @Override
+    public Collection<CohortView> cohorts() {
+      return published.cohorts().stream().filter(this::exists).toList();
+    }
+
+    private boolean exists(ClusterQueueView queue) {
+      return caches.clusterQueues().find(queue.name()).isPresent();
+    }
+
+    private boolean exists(LocalQueueView queue) {
+      return caches.localQueues().find(queue.id().namespace(), queue.id().name()).isPresent();
+    }
+
+    private boolean exists(CohortView cohort) {
+      if (caches.cohorts().find(cohort.name()).isPresent()) {
+        return true;
+      }
+      if (!isNamed(cohort.name())) {
+        deletedCohorts.remove(cohort.name());
+        return false;
+      }
+      return !deletedCohorts.contains(cohort.name());
+    }
+
+    private boolean isNamed(String cohort) {
+      return published.clusterQueues().stream()
+              .anyMatch(queue -> queue.cohort().equals(cohort) && exists(queue))
+          || caches.cohorts().all().stream()
+              .anyMatch(
+                  child -> child.getSpec() != null && cohort.equals(child.getSpec().parentName()));
     }
   }
 }

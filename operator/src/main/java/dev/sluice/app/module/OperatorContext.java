@@ -17,16 +17,18 @@ import dev.sluice.jobs.kind.JobKind;
 import dev.sluice.jobs.kind.JobKindDescription;
 import dev.sluice.jobs.kinds.BuiltInIntegrations;
 import dev.sluice.kube.client.ApiClient;
+import dev.sluice.kube.client.ApiClient.WriteLatency;
 import dev.sluice.kube.client.WriteGate;
-import dev.sluice.kube.client.WriteLatency;
-import dev.sluice.kube.controller.GroupKindConcurrency;
 import dev.sluice.kube.controller.WorkQueueSettings;
+import dev.sluice.kube.controller.WorkQueueSettings.GroupKindConcurrency;
 import dev.sluice.kube.events.EventRecorder;
+import dev.sluice.kube.events.EventRecorder.EventSink;
 import dev.sluice.kube.events.EventRecorder.Reporter;
 import dev.sluice.kube.events.EventRecorder.Routine;
-import dev.sluice.kube.events.EventSink;
 import dev.sluice.kube.events.ObjectReference;
+import dev.sluice.kube.leader.KubernetesLeaseStore;
 import dev.sluice.kube.leader.Leadership;
+import dev.sluice.kube.leader.LeaseElector;
 import dev.sluice.kube.leader.ReplicaRole;
 import dev.sluice.kube.leader.SharedObjectsGuard;
 import dev.sluice.kube.reflect.InformerSupervisor;
@@ -43,6 +45,7 @@ import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.fabric8.kubernetes.client.http.HttpRequest;
 import io.fabric8.kubernetes.client.http.HttpResponse;
 import java.net.HttpURLConnection;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.time.InstantSource;
 import java.util.Collection;
@@ -55,6 +58,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
 import java.util.function.IntFunction;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
@@ -448,6 +452,92 @@ public final class OperatorContext implements AutoCloseable {
       if (!answer.isSuccessful()) {
         throw new IllegalStateException("the API server answered " + answer.code());
       }
+    }
+  }
+
+  /** Makes what works with the lease that the configuration names. */
+  public static final class LeaderElectorFactory {
+
+    private static final Duration LEASE_TIMEOUT = Duration.ofSeconds(5);
+
+    private LeaderElectorFactory() {}
+
+    /** An elector that isn't started, of a process with this identity. */
+    public static LeaseElector elector(
+        Configuration configuration,
+        KubernetesClient client,
+        InstantSource clock,
+        String identity,
+        Leadership.Listener listener) {
+      var election = configuration.leaderElection();
+      return new LeaseElector(
+          new LeaseElector.Settings(
+              identity, election.leaseDuration(), election.renewDeadline(), election.retryPeriod()),
+          store(configuration, client),
+          clock,
+          System::nanoTime,
+          listener);
+    }
+
+    /** Says whether what all operators of the API share may be written. */
+    static SharedObjectsGuard guard(Configuration configuration, KubernetesClient client) {
+      return new SharedObjectsGuard(
+          store(configuration, client),
+          System::nanoTime,
+          configuration.leaderElection().leaseDuration());
+    }
+
+    /** Says whether any operator of the API, this one included, renews the lease. */
+    public static SharedObjectsGuard guardAgainstAnyOperator(
+        Configuration configuration, KubernetesClient client) {
+      return SharedObjectsGuard.againstAnyOperator(
+          store(configuration, client),
+          System::nanoTime,
+          configuration.leaderElection().leaseDuration());
+    }
+
+    private static KubernetesLeaseStore store(
+        Configuration configuration, KubernetesClient client) {
+      var election = configuration.leaderElection();
+      return new KubernetesLeaseStore(
+          client,
+          election.resourceNamespace().isEmpty()
+              ? configuration.namespace()
+              : election.resourceNamespace(),
+          election.resourceName(),
+          LEASE_TIMEOUT);
+    }
+  }
+
+  /**
+   * The process in which an operator runs.
+   *
+   * @param identity who this process is: unlike any other, past ones included
+   * @param hosts names and addresses by which the API server reaches this process
+   * @param webhookClientAuthority PEM file of the authorities whose clients the webhooks answer
+   *     about admission; all clients are answered when empty
+   * @param fatal called with the reason when the process has to end: it has lost its lease, or has
+   *     failed in a way that only a new start can mend
+   * @param again called with the reason when the operator has to be closed and started anew
+   */
+  public record ProcessSettings(
+      String identity,
+      List<String> hosts,
+      Optional<Path> webhookClientAuthority,
+      Consumer<String> fatal,
+      Consumer<String> again) {
+
+    /**
+     * The name of the pod in which this process runs. The shipped manifests tell the name;
+     * elsewhere it is that of the host, which is the node's where the pod uses its network.
+     *
+     * @return the name; empty if the environment tells none
+     */
+    public static Optional<String> ownPod() {
+      return Stream.of("POD_NAME", "HOSTNAME")
+          .map(System::getenv)
+          .filter(name -> name != null && !name.isEmpty())
+          .findFirst();
     }
   }
 }

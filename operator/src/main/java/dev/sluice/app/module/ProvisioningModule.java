@@ -2,9 +2,10 @@ package dev.sluice.app.module;
 
 import dev.sluice.api.config.FeatureGate;
 import dev.sluice.api.json.JsonMappers;
+import dev.sluice.app.module.SchedulingEventRecorder.WorkloadReference;
 import dev.sluice.checks.provisioning.NodeCapacityControllers;
 import dev.sluice.checks.provisioning.ProvisioningControllers;
-import dev.sluice.checks.provisioning.RequestOptions;
+import dev.sluice.checks.provisioning.ProvisioningControllers.RequestOptions;
 import dev.sluice.jobs.controller.CachedJobLookups;
 import dev.sluice.kube.definitions.ServedDefinitions;
 import dev.sluice.kube.events.EventRecorder;

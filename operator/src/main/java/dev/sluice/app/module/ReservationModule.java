@@ -2,6 +2,7 @@ package dev.sluice.app.module;
 
 import dev.sluice.api.queueing.CheckpointAnnotations;
 import dev.sluice.api.sluice.ReservationReader.Kind;
+import dev.sluice.app.module.SchedulingEventRecorder.WorkloadReference;
 import dev.sluice.core.engine.SchedulerThread;
 import dev.sluice.core.model.SchedulerEvent.ReservedCapacity.Overstay;
 import dev.sluice.jobs.policy.WorkloadStatuses;

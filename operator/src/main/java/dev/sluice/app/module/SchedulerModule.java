@@ -1,6 +1,8 @@
 package dev.sluice.app.module;
 
 import dev.sluice.api.config.FeatureGate;
+import dev.sluice.api.queueing.CostAnnotations;
+import dev.sluice.api.queueing.RunTimeAnnotations;
 import dev.sluice.api.queueing.StartRules;
 import dev.sluice.api.sluice.PreemptionConfigReader;
 import dev.sluice.api.v1beta2.ClusterQueue;
@@ -10,8 +12,10 @@ import dev.sluice.core.engine.SchedulerThread;
 import dev.sluice.core.model.CycleStatistics;
 import dev.sluice.core.model.Decision;
 import dev.sluice.core.model.PreemptionRules;
+import dev.sluice.core.model.QueueRules.CostRules;
 import dev.sluice.core.model.SchedulerEvent;
 import dev.sluice.core.model.WorkloadId;
+import dev.sluice.forecast.runtimes.RunTimeEstimate;
 import dev.sluice.journal.JournalRecorder;
 import dev.sluice.journal.JournalWriter;
 import dev.sluice.metrics.BuildInfo;
@@ -22,28 +26,32 @@ import dev.sluice.queues.BudgetAccounts;
 import dev.sluice.queues.cache.CachedPreemptionConfigs;
 import dev.sluice.queues.cache.CachedPreemptionRules;
 import dev.sluice.queues.cache.CachedQueueRules;
-import dev.sluice.queues.cache.CachedRequiredChecks;
+import dev.sluice.queues.cache.CachedQueues.CachedRequiredChecks;
 import dev.sluice.queues.cache.CachedStartRules;
 import dev.sluice.queues.cache.CachedVariantPolicies;
 import dev.sluice.queues.mapping.CheckStrategy;
 import dev.sluice.server.endpoints.SharedPositions;
 import dev.sluice.visibility.ExplanationText;
+import dev.sluice.workload.feed.TranslationOptions.WorkloadRules;
 import dev.sluice.workload.feed.VariantFamilies;
 import dev.sluice.workload.feed.WorkloadEventFeed;
-import dev.sluice.workload.feed.WorkloadRules;
 import dev.sluice.workload.feed.WorkloadTranslator;
 import dev.sluice.workload.record.CachedWorkload;
 import dev.sluice.workload.record.UnsupportedRequests;
 import dev.sluice.workload.record.WorkloadLister;
 import dev.sluice.workload.writing.DecisionExecutor;
-import dev.sluice.workload.writing.FirstNomination;
+import dev.sluice.workload.writing.DecisionExecutor.FirstNomination;
 import dev.sluice.workload.writing.NewerVersionWaiter;
 import dev.sluice.workload.writing.PendingReasonReporter;
 import java.io.IOException;
+import java.math.BigDecimal;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.BooleanSupplier;
+import java.util.function.Function;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -472,6 +480,67 @@ public final class SchedulerModule implements OperatorModule {
         askedAt = now;
       }
       return now - askedAt < LIMIT.toNanos();
+    }
+  }
+
+  /**
+   * What counts for the costs of Workloads: nothing, unless they say so or any queue tries its
+   * flavors in the order of cost. Thread-safe.
+   */
+  public static final class WorkloadCosts implements Function<CachedWorkload, Optional<CostRules>> {
+
+    private static final Duration MINUTE = Duration.ofMinutes(1);
+
+    private final BooleanSupplier cheapestFirst;
+    private volatile Function<CachedWorkload, RunTimeEstimate> estimates =
+        workload ->
+            RunTimeEstimate.of(
+                RunTimeAnnotations.expected(workload.annotations()),
+                Optional.empty(),
+                Optional.empty());
+
+    /**
+     * Costs by what Workloads declare, until somebody estimates run times.
+     *
+     * @param cheapestFirst whether any queue tries its flavors in the order of cost
+     */
+    public WorkloadCosts(BooleanSupplier cheapestFirst) {
+      this.cheapestFirst = cheapestFirst;
+    }
+
+    /** From now on run times are estimated so. */
+    public void estimateBy(Function<CachedWorkload, RunTimeEstimate> better) {
+      estimates = better;
+    }
+
+    @Override
+    public Optional<CostRules> apply(CachedWorkload workload) {
+      Map<String, String> annotations = workload.annotations();
+      boolean ordered = cheapestFirst.getAsBoolean();
+      Optional<BigDecimal> maxPrice = CostAnnotations.maxPrice(annotations);
+      if (!ordered && maxPrice.isEmpty()) {
+        return Optional.empty();
+      }
+      CostRules rules =
+          new CostRules(
+              ordered ? expected(estimates.apply(workload)) : Optional.empty(),
+              maxPrice,
+              ordered ? CostAnnotations.maxDelay(annotations) : Optional.empty());
+      return rules.equals(CostRules.NONE) ? Optional.empty() : Optional.of(rules);
+    }
+
+    /** A limit alone says nothing about how long a run is expected to take. */
+    private static Optional<Duration> expected(RunTimeEstimate estimate) {
+      return switch (estimate.basis()) {
+        case DECLARED -> estimate.remaining(Duration.ZERO, 0.5);
+        case LEARNED -> estimate.remaining(Duration.ZERO, 0.5).map(WorkloadCosts::wholeMinutes);
+        case LIMIT, UNKNOWN -> Optional.empty();
+      };
+    }
+
+    /** Rounded up, so that a little more experience makes no other request. */
+    private static Duration wholeMinutes(Duration duration) {
+      return Duration.ofMinutes(duration.plus(MINUTE).minusNanos(1).toMinutes());
     }
   }
 }

@@ -1,5 +1,6 @@
 package dev.sluice.app.module;
 
+import dev.sluice.api.ApiVersions;
 import dev.sluice.api.config.GoDuration;
 import dev.sluice.api.queueing.CheckpointAnnotations;
 import dev.sluice.core.model.Decision;
@@ -10,14 +11,15 @@ import dev.sluice.core.model.PlannedStart.BackfillEvent;
 import dev.sluice.core.model.WorkloadId;
 import dev.sluice.kube.events.EventRecorder;
 import dev.sluice.kube.events.EventRecorder.Type;
+import dev.sluice.kube.events.ObjectReference;
 import dev.sluice.visibility.ExplanationText;
 import dev.sluice.workload.lifecycle.LifecycleAction;
-import dev.sluice.workload.lifecycle.LifecycleEvents;
+import dev.sluice.workload.lifecycle.WorkloadLifecycle.LifecycleEvents;
 import dev.sluice.workload.record.CachedWorkload;
-import dev.sluice.workload.status.NodeFailures;
 import dev.sluice.workload.status.Preemptions;
+import dev.sluice.workload.status.StatusPatch.NodeFailures;
 import dev.sluice.workload.writing.AdmissionObserver;
-import dev.sluice.workload.writing.DecisionLog;
+import dev.sluice.workload.writing.DecisionExecutor.DecisionLog;
 import java.time.Duration;
 import java.time.InstantSource;
 import java.util.function.BiConsumer;
@@ -186,5 +188,21 @@ final class SchedulingEventRecorder implements AdmissionObserver, LifecycleEvent
 
   private void record(WorkloadId id, Type type, String reason, String note) {
     events.record(WorkloadReference.of(id), type, reason, "Admission", note);
+  }
+
+  /** Workloads as the objects that events are about. */
+  static final class WorkloadReference {
+
+    private WorkloadReference() {}
+
+    /** The reference to a Workload. */
+    static ObjectReference of(WorkloadId id) {
+      return new ObjectReference(
+          ApiVersions.GROUP + "/" + ApiVersions.V1BETA2,
+          "Workload",
+          id.namespace(),
+          id.name(),
+          id.uid());
+    }
   }
 }

@@ -1,7 +1,7 @@
 package dev.sluice.app.module;
 
-import dev.sluice.api.config.BindAddress;
 import dev.sluice.api.config.Configuration;
+import dev.sluice.api.config.Configuration.BindAddress;
 import dev.sluice.api.config.FeatureGate;
 import dev.sluice.api.conversion.ConversionWebhook;
 import dev.sluice.api.conversion.HubConverter;
@@ -12,9 +12,9 @@ import dev.sluice.metrics.MetricsScrape;
 import dev.sluice.metrics.ReviewMetrics;
 import dev.sluice.queues.cache.CachedQuotaSchedules;
 import dev.sluice.server.auth.AccessReviews;
-import dev.sluice.server.auth.CachingRequestAuthorizer;
 import dev.sluice.server.auth.ClientAuthority;
-import dev.sluice.server.auth.KubernetesRequestAuthorizer;
+import dev.sluice.server.auth.RequestAuthorizer.CachingRequestAuthorizer;
+import dev.sluice.server.auth.RequestAuthorizer.KubernetesRequestAuthorizer;
 import dev.sluice.server.auth.RequestUsers;
 import dev.sluice.server.auth.UnverifiedClients;
 import dev.sluice.server.certificates.ServerKeys;

@@ -16,7 +16,7 @@ import dev.sluice.server.auth.RequestBudget;
 import dev.sluice.server.endpoints.SimulationDocument;
 import dev.sluice.server.endpoints.SimulationEndpoint;
 import dev.sluice.server.http.OverBudgetException;
-import dev.sluice.webhooks.review.AdmissionRequest;
+import dev.sluice.webhooks.review.WebhookRouter.AdmissionRequest;
 import dev.sluice.workload.record.CachedWorkload;
 import dev.sluice.workload.record.WorkloadParser;
 import java.io.IOException;

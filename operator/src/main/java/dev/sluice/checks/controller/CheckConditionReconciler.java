@@ -2,12 +2,14 @@ package dev.sluice.checks.controller;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.sluice.api.v1beta2.AdmissionCheck;
+import dev.sluice.api.v1beta2.AdmissionCheck.AdmissionCheckSpec;
 import dev.sluice.api.v1beta2.AdmissionCheck.AdmissionCheckStatus;
 import dev.sluice.kube.client.ApiClient;
 import dev.sluice.kube.controller.LeaderAwareReconciler;
 import dev.sluice.kube.controller.ReconcileTrigger;
 import dev.sluice.kube.leader.Leadership;
 import dev.sluice.queues.StatusWriter;
+import dev.sluice.queues.mapping.CheckControllerDescription;
 import io.fabric8.kubernetes.api.model.Condition;
 import java.time.InstantSource;
 import java.util.List;
@@ -64,5 +66,24 @@ public final class CheckConditionReconciler extends LeaderAwareReconciler<Admiss
   @Override
   protected void forget(AdmissionCheck check) {
     statuses.forget(check);
+  }
+
+  /**
+   * A controller of AdmissionChecks: says which checks can be used. It decides only; {@link
+   * CheckConditionReconciler} writes. Thread-safe.
+   */
+  public interface AdmissionCheckController {
+
+    /** What queues, jobs and webhooks have to know of the controller. */
+    CheckControllerDescription description();
+
+    /**
+     * Whether a check of this controller can be used: whether its parameters are right, and all
+     * that they name is there.
+     *
+     * @return the condition to write; empty while what it depends on is not known yet, and the
+     *     present condition stays
+     */
+    Optional<ActiveCondition> condition(AdmissionCheckSpec check);
   }
 }

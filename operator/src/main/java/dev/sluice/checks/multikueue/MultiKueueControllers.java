@@ -2,6 +2,7 @@ package dev.sluice.checks.multikueue;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.sluice.api.KueueConstants;
 import dev.sluice.api.v1beta2.AdmissionCheck;
 import dev.sluice.api.v1beta2.AdmissionCheck.AdmissionCheckSpec;
 import dev.sluice.api.v1beta2.MultiKueueCluster;
@@ -9,35 +10,37 @@ import dev.sluice.api.v1beta2.MultiKueueCluster.KubeConfig;
 import dev.sluice.api.v1beta2.MultiKueueCluster.LocationType;
 import dev.sluice.api.v1beta2.MultiKueueConfig;
 import dev.sluice.checks.controller.ActiveCondition;
-import dev.sluice.checks.controller.AdmissionCheckController;
 import dev.sluice.checks.controller.CheckConditionReconciler;
+import dev.sluice.checks.controller.CheckConditionReconciler.AdmissionCheckController;
 import dev.sluice.checks.multikueue.access.ClusterProfileValidator;
 import dev.sluice.checks.multikueue.access.KubeconfigFiles;
 import dev.sluice.checks.multikueue.access.WorkerCredentialsResolver;
-import dev.sluice.checks.multikueue.capacity.NominalQuota;
 import dev.sluice.checks.multikueue.capacity.WorkerQueues;
+import dev.sluice.checks.multikueue.capacity.WorkerQueues.NominalQuota;
 import dev.sluice.checks.multikueue.quota.QuotaAutomation;
-import dev.sluice.checks.multikueue.quota.WorkerQuotaState;
+import dev.sluice.checks.multikueue.quota.QuotaAutomation.WorkerQuotaState;
 import dev.sluice.checks.multikueue.remote.ConnectionContext;
-import dev.sluice.checks.multikueue.remote.ConnectionState;
 import dev.sluice.checks.multikueue.remote.RemoteConnections;
+import dev.sluice.checks.multikueue.remote.RemoteConnections.ConnectionState;
 import dev.sluice.checks.multikueue.remote.RemoteObjects;
-import dev.sluice.checks.multikueue.sync.ClusterSelector;
 import dev.sluice.checks.multikueue.sync.MultiKueueWorkloadReconciler;
+import dev.sluice.checks.multikueue.sync.MultiKueueWorkloadReconciler.ClusterSelector;
 import dev.sluice.kube.client.ApiClient;
 import dev.sluice.kube.controller.ControllerRegistration;
-import dev.sluice.kube.controller.GroupKindConcurrency;
 import dev.sluice.kube.controller.ObservableItemStore;
 import dev.sluice.kube.controller.ReconcileTrigger;
+import dev.sluice.kube.controller.WorkQueueSettings.GroupKindConcurrency;
 import dev.sluice.kube.events.EventNotifier;
 import dev.sluice.kube.leader.Leadership;
 import dev.sluice.kube.reflect.InformerSupervisor;
 import dev.sluice.queues.ExternalConditions;
 import dev.sluice.queues.cache.InformerCaches;
 import dev.sluice.queues.cache.LocalClusters;
-import dev.sluice.queues.capacity.WorkerCapacity;
+import dev.sluice.queues.capacity.CapacityControllers.WorkerCapacity;
 import dev.sluice.queues.mapping.CheckControllerDescription;
-import dev.sluice.workload.writing.FirstNomination;
+import dev.sluice.queues.mapping.CheckControllerDescription.Combinations;
+import dev.sluice.queues.mapping.InactiveReasonText;
+import dev.sluice.workload.writing.DecisionExecutor.FirstNomination;
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.api.model.Secret;
 import io.fabric8.kubernetes.client.KubernetesClient;
@@ -520,6 +523,32 @@ public final class MultiKueueControllers implements AutoCloseable {
     @Override
     public Optional<ActiveCondition> condition(AdmissionCheckSpec check) {
       return listed.getAsBoolean() ? Optional.of(conditions.of(check)) : Optional.empty();
+    }
+  }
+
+  /** The AdmissionChecks of the MultiKueue controller. */
+  public static final class MultiKueueChecks {
+
+    /**
+     * A queue has at most one MultiKueue check, for all flavors; nodes are not provisioned here for
+     * Workloads that run elsewhere.
+     */
+    public static final CheckControllerDescription DESCRIPTION =
+        new CheckControllerDescription(
+            KueueConstants.MULTIKUEUE,
+            true,
+            new Combinations(
+                Optional.of(InactiveReasonText.MULTIPLE_MULTI_KUEUE),
+                Optional.of(InactiveReasonText.MULTI_KUEUE_PER_FLAVOR),
+                Map.of(
+                    KueueConstants.PROVISIONING_REQUEST,
+                    InactiveReasonText.MULTI_KUEUE_WITH_PROVISIONING)));
+
+    private MultiKueueChecks() {}
+
+    /** Whether the MultiKueue controller handles this check. */
+    static boolean concerns(AdmissionCheck check) {
+      return DESCRIPTION.isOf(check);
     }
   }
 }

@@ -1,6 +1,7 @@
 package dev.sluice.checks.provisioning;
 
 import dev.sluice.checks.controller.CheckStateWriter;
+import dev.sluice.checks.provisioning.ProvisioningControllers.ProvisioningEvents;
 import dev.sluice.kube.client.Futures;
 import dev.sluice.workload.record.CachedWorkload;
 import dev.sluice.workload.record.CachedWorkload.CheckState;

@@ -10,7 +10,9 @@ import dev.sluice.checks.controller.CheckStateWriter;
 import dev.sluice.checks.provisioning.NodeCapacityPolicy.Input;
 import dev.sluice.checks.provisioning.NodeCapacityPolicy.Plan;
 import dev.sluice.checks.provisioning.NodeCapacityPolicy.Wanted;
-import dev.sluice.checks.provisioning.ProvisioningDecision.SetState;
+import dev.sluice.checks.provisioning.ProvisioningControllers.ProvisioningChecks;
+import dev.sluice.checks.provisioning.ProvisioningControllers.ProvisioningEvents;
+import dev.sluice.checks.provisioning.ProvisioningPolicy.ProvisioningDecision.SetState;
 import dev.sluice.checks.provisioning.RequestWriter.Creation;
 import dev.sluice.jobs.kind.JobKind;
 import dev.sluice.jobs.kind.ObjectKey;
@@ -30,6 +32,7 @@ import java.time.InstantSource;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -508,5 +511,47 @@ final class NodeCapacityReconciler implements WorkloadListener, AutoCloseable {
   @Override
   public void close() {
     queue.close();
+  }
+
+  /**
+   * When the API server last refused what a check of a Workload needs. A refusal may have another
+   * text each time, and each text that is written is a change of the Workload: without a pause the
+   * next creation would follow at once. Thread-safe.
+   */
+  static final class RefusedCreations {
+
+    private static final int MOST = 10_000;
+
+    private final Duration pause;
+    private final Map<String, Map<String, Instant>> byWorkload = new LinkedHashMap<>();
+
+    /**
+     * Remembers none.
+     *
+     * @param pause after a refusal
+     */
+    RefusedCreations(Duration pause) {
+      this.pause = pause;
+    }
+
+    /** The API server refused something for a check of the Workload of this UID. */
+    synchronized void refused(String workload, String check, Instant now) {
+      byWorkload.computeIfAbsent(workload, uid -> new LinkedHashMap<>()).put(check, now);
+      if (byWorkload.size() > MOST) {
+        byWorkload.remove(byWorkload.keySet().iterator().next());
+      }
+    }
+
+    /** The rest of the pause; empty if nothing was refused, or the pause is over. */
+    synchronized Optional<Duration> rest(String workload, String check, Instant now) {
+      return Optional.ofNullable(byWorkload.getOrDefault(workload, Map.of()).get(check))
+          .map(at -> Duration.between(now, at.plus(pause)))
+          .filter(rest -> rest.isPositive() && rest.compareTo(pause) <= 0);
+    }
+
+    /** The Workload of this UID is gone. */
+    synchronized void forget(String workload) {
+      byWorkload.remove(workload);
+    }
   }
 }

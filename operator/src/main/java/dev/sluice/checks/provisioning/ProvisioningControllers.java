@@ -1,26 +1,30 @@
 package dev.sluice.checks.provisioning;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.sluice.api.KueueConstants;
+import dev.sluice.api.queueing.NodeCapacityAnnotations;
 import dev.sluice.api.v1beta2.AdmissionCheck;
 import dev.sluice.api.v1beta2.AdmissionCheck.AdmissionCheckSpec;
 import dev.sluice.api.v1beta2.ProvisioningRequestConfig;
 import dev.sluice.checks.controller.ActiveCondition;
-import dev.sluice.checks.controller.AdmissionCheckController;
 import dev.sluice.checks.controller.CheckConditionReconciler;
+import dev.sluice.checks.controller.CheckConditionReconciler.AdmissionCheckController;
 import dev.sluice.checks.controller.CheckStateWriter;
+import dev.sluice.checks.provisioning.ProvisioningPolicy.ParameterResolution;
 import dev.sluice.checks.provisioning.RequestInformers.RequestAvailability;
 import dev.sluice.jobs.policy.FlavorLookup;
 import dev.sluice.kube.client.ApiClient;
 import dev.sluice.kube.controller.ControllerRegistration;
-import dev.sluice.kube.controller.GroupKindConcurrency;
 import dev.sluice.kube.controller.ObservableItemStore;
 import dev.sluice.kube.controller.ReconcileTrigger;
 import dev.sluice.kube.controller.WorkQueueSettings;
+import dev.sluice.kube.controller.WorkQueueSettings.GroupKindConcurrency;
 import dev.sluice.kube.definitions.ServedDefinitions;
 import dev.sluice.kube.leader.Leadership;
 import dev.sluice.kube.reflect.InformerSupervisor;
 import dev.sluice.kube.reflect.Reflectors;
 import dev.sluice.queues.mapping.CheckControllerDescription;
+import dev.sluice.workload.record.CachedWorkload;
 import dev.sluice.workload.record.WorkloadListener;
 import dev.sluice.workload.record.WorkloadLister;
 import dev.sluice.workload.writing.WorkloadWriter;
@@ -255,5 +259,41 @@ public final class ProvisioningControllers implements AutoCloseable {
           : new ActiveCondition(
               false, "ProvisioningRequestsNotServed", ProvisioningPolicy.NOT_SERVED);
     }
+  }
+
+  /**
+   * How ProvisioningRequests are kept.
+   *
+   * @param cleansUp whether requests are deleted when their Workload is evicted
+   * @param replacesTemplates whether a PodTemplate of somebody else that has the name of one of a
+   *     request is deleted
+   * @param increments whether a slice of an elastic job requests only the pods that it has more
+   */
+  public record RequestOptions(boolean cleansUp, boolean replacesTemplates, boolean increments) {}
+
+  /** Records events about the requests of Workloads. Thread-safe. */
+  public interface ProvisioningEvents {
+
+    /**
+     * Records an event on a Workload.
+     *
+     * @param reason one word in CamelCase
+     * @param note what happened, in one sentence
+     */
+    void record(CachedWorkload workload, boolean warning, String reason, String note);
+  }
+
+  /** The AdmissionChecks that ask an autoscaler for nodes. */
+  public static final class ProvisioningChecks {
+
+    /** Any number of such checks may be in one queue, for all flavors or for some. */
+    public static final CheckControllerDescription DESCRIPTION =
+        CheckControllerDescription.local(KueueConstants.PROVISIONING_REQUEST);
+
+    /** Checks that ask for nodes by CapacityBuffers or placeholder pods. */
+    public static final CheckControllerDescription NODE_CAPACITY =
+        CheckControllerDescription.local(NodeCapacityAnnotations.CONTROLLER);
+
+    private ProvisioningChecks() {}
   }
 }

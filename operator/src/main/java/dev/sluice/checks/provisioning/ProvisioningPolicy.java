@@ -1,14 +1,19 @@
 package dev.sluice.checks.provisioning;
 
+import dev.sluice.api.ApiVersions;
 import dev.sluice.api.KubernetesNames;
+import dev.sluice.api.v1beta2.AdmissionCheck.AdmissionCheckParametersReference;
+import dev.sluice.api.v1beta2.AdmissionCheck.AdmissionCheckSpec;
+import dev.sluice.api.v1beta2.ProvisioningRequestConfig;
 import dev.sluice.api.v1beta2.ProvisioningRequestConfig.ProvisioningRequestConfigSpec;
 import dev.sluice.api.v1beta2.ProvisioningRequestConfig.ProvisioningRequestNodeSelector;
 import dev.sluice.api.v1beta2.ProvisioningRequestConfig.ProvisioningRequestRetryStrategy;
-import dev.sluice.checks.provisioning.ProvisioningDecision.CreateRequest;
-import dev.sluice.checks.provisioning.ProvisioningDecision.DeleteRequest;
-import dev.sluice.checks.provisioning.ProvisioningDecision.Keep;
-import dev.sluice.checks.provisioning.ProvisioningDecision.NameTaken;
-import dev.sluice.checks.provisioning.ProvisioningDecision.SetState;
+import dev.sluice.checks.provisioning.ProvisioningPolicy.ProvisioningDecision.CreateRequest;
+import dev.sluice.checks.provisioning.ProvisioningPolicy.ProvisioningDecision.DeleteRequest;
+import dev.sluice.checks.provisioning.ProvisioningPolicy.ProvisioningDecision.Keep;
+import dev.sluice.checks.provisioning.ProvisioningPolicy.ProvisioningDecision.NameTaken;
+import dev.sluice.checks.provisioning.ProvisioningPolicy.ProvisioningDecision.SetState;
+import dev.sluice.checks.provisioning.RequestManifest.RequestNames;
 import dev.sluice.workload.record.CachedWorkload;
 import dev.sluice.workload.record.CachedWorkload.CheckState;
 import dev.sluice.workload.record.CachedWorkload.Condition;
@@ -19,6 +24,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Decides about one check of a Workload that has not finished and is not evicted
@@ -370,5 +377,95 @@ final class ProvisioningPolicy {
 
   private ProvisioningDecision pending(String message) {
     return SetState.of(CheckState.PENDING, message);
+  }
+
+  /**
+   * The parameters of a check, or what is wrong with them.
+   *
+   * @param config empty if something is wrong
+   * @param problem for people; empty if nothing is wrong
+   */
+  record ParameterResolution(Optional<ProvisioningRequestConfigSpec> config, String problem) {
+
+    private static final String KIND = "ProvisioningRequestConfig";
+
+    /**
+     * Finds the parameters of a check.
+     *
+     * @param configs finds a ProvisioningRequestConfig by name
+     */
+    static ParameterResolution of(
+        @Nullable AdmissionCheckSpec check,
+        Function<String, Optional<ProvisioningRequestConfig>> configs) {
+      AdmissionCheckParametersReference reference = check == null ? null : check.parameters();
+      if (reference == null) {
+        return wrong(
+            "spec.parameters: is missing; allowed: a " + KIND + " of " + ApiVersions.GROUP);
+      }
+      if (!ApiVersions.GROUP.equals(reference.apiGroup()) || !KIND.equals(reference.kind())) {
+        return wrong(
+            "spec.parameters: \""
+                + reference.kind()
+                + "."
+                + reference.apiGroup()
+                + "\" is not understood; allowed: a "
+                + KIND
+                + " of "
+                + ApiVersions.GROUP);
+      }
+      String named = KIND + " \"" + reference.name() + "\"";
+      Optional<ProvisioningRequestConfig> config = configs.apply(reference.name());
+      if (config.isEmpty()) {
+        return wrong("spec.parameters.name: " + named + " does not exist");
+      }
+      ProvisioningRequestConfigSpec spec = config.get().getSpec();
+      return spec == null || spec.provisioningClassName() == null
+          ? wrong(named + ": spec.provisioningClassName: is missing")
+          : new ParameterResolution(Optional.of(spec), "");
+    }
+
+    private static ParameterResolution wrong(String problem) {
+      return new ParameterResolution(Optional.empty(), problem);
+    }
+  }
+
+  /** What is to be done about one check of a Workload. */
+  sealed interface ProvisioningDecision {
+
+    /** Nothing. */
+    record Keep() implements ProvisioningDecision {}
+
+    /** The request doesn't exist, and is to be created. */
+    record CreateRequest(String name) implements ProvisioningDecision {}
+
+    /**
+     * The request can't serve: it is deleted before a new one is created.
+     *
+     * @param reason why, for the log
+     */
+    record DeleteRequest(CachedRequest request, String reason) implements ProvisioningDecision {}
+
+    /**
+     * The name of the request is taken by an object of somebody else, who is not told of changes of
+     * that object: the check waits, and is looked at again.
+     */
+    record NameTaken(String message) implements ProvisioningDecision {}
+
+    /**
+     * The check is to have this state.
+     *
+     * @param state one of the states of {@link CheckState}
+     * @param requeueAfterSeconds the pause before the next attempt; -1 for none
+     * @param podSetUpdates additions to the pods
+     */
+    record SetState(
+        String state, String message, int requeueAfterSeconds, List<PodSetUpdate> podSetUpdates)
+        implements ProvisioningDecision {
+
+      /** A state without additions to the pods. */
+      static SetState of(String state, String message) {
+        return new SetState(state, message, -1, List.of());
+      }
+    }
   }
 }

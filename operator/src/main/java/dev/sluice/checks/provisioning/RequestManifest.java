@@ -405,4 +405,38 @@ record RequestManifest(ObjectNode request, Map<String, ObjectNode> templates) {
       }
     }
   }
+
+  /** Names of ProvisioningRequests and PodTemplates (docs/provisioning.md#what-is-created). */
+  static final class RequestNames {
+
+    private static final int LONGEST = 247;
+    private static final int HASH = 5;
+
+    private RequestNames() {}
+
+    /**
+     * The name of a request.
+     *
+     * @param attempt 1 for the first
+     */
+    static String request(String workload, String check, int attempt) {
+      return cut(workload + "-" + check + "-" + attempt);
+    }
+
+    /** The name of the PodTemplate of a pod set. */
+    static String template(String request, String podSet) {
+      return cut("ppt-" + request + "-" + podSet);
+    }
+
+    /** The name of an object that asks for nodes of a pod set in an attempt. */
+    static String holder(String request, String podSet, String suffix) {
+      return cut(request + "-" + podSet + suffix);
+    }
+
+    private static String cut(String name) {
+      return name.length() <= LONGEST
+          ? name
+          : name.substring(0, LONGEST) + "-" + NameHash.sha1(name).substring(0, HASH);
+    }
+  }
 }

@@ -1,6 +1,7 @@
 package dev.sluice.forecast.feed;
 
 import dev.sluice.core.model.BackfillRules.RunBound;
+import dev.sluice.forecast.feed.RunTimeEstimator.WorkloadRunTime;
 import dev.sluice.workload.record.CachedWorkload;
 import dev.sluice.workload.record.CachedWorkload.Condition;
 import java.time.Duration;

@@ -2,6 +2,7 @@ package dev.sluice.forecast.feed;
 
 import dev.sluice.api.queueing.QueueRunTime;
 import dev.sluice.api.queueing.RunTimeAnnotations;
+import dev.sluice.forecast.feed.RunTimeRecorder.WorkloadRuns;
 import dev.sluice.forecast.runtimes.RunTimeEstimate;
 import dev.sluice.forecast.runtimes.RunTimeHistory.Learned;
 import dev.sluice.workload.record.CachedWorkload;
@@ -92,4 +93,15 @@ public final class RunTimeEstimator {
         ? Optional.of(Duration.ofSeconds(Math.max(0, seconds - passed)))
         : Optional.empty();
   }
+
+  /**
+   * How long a Workload is expected to run, as it is shown to people.
+   *
+   * @param estimate of the whole run
+   * @param queueWithDefault the queue whose default run time the estimate is, such as {@code
+   *     LocalQueue team/gpu}; empty if it isn't such a default
+   * @param age how long the Workload has run; empty if it doesn't run
+   */
+  public record WorkloadRunTime(
+      RunTimeEstimate estimate, Optional<String> queueWithDefault, Optional<Duration> age) {}
 }

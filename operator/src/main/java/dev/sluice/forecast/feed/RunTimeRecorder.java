@@ -1,14 +1,17 @@
 package dev.sluice.forecast.feed;
 
 import dev.sluice.api.config.LedgerSettings;
+import dev.sluice.core.model.WorkloadId;
 import dev.sluice.forecast.runtimes.FinishedRun;
+import dev.sluice.forecast.runtimes.FinishedRun.End;
 import dev.sluice.forecast.runtimes.RunTimeGroup;
 import dev.sluice.forecast.runtimes.RunTimeGroup.Level;
 import dev.sluice.forecast.runtimes.RunTimeHistory;
 import dev.sluice.forecast.runtimes.RunTimeHistory.Learned;
-import dev.sluice.forecast.runtimes.RunTimeOptions;
+import dev.sluice.forecast.runtimes.RunTimeHistory.RunTimeOptions;
 import dev.sluice.workload.record.CachedWorkload;
 import dev.sluice.workload.record.CachedWorkload.Admission;
+import dev.sluice.workload.record.CachedWorkload.Condition;
 import dev.sluice.workload.record.CachedWorkload.Owner;
 import dev.sluice.workload.record.CachedWorkload.PodSet;
 import dev.sluice.workload.record.NamespaceLimits;
@@ -16,11 +19,17 @@ import dev.sluice.workload.record.PodRequests;
 import dev.sluice.workload.record.PodTemplateHash;
 import dev.sluice.workload.record.ResourceContext;
 import dev.sluice.workload.record.WorkloadListener;
+import dev.sluice.workload.status.PodsReady;
 import dev.sluice.workload.status.Variants;
+import java.time.Duration;
+import java.time.Instant;
 import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.Iterator;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.Executor;
 import java.util.concurrent.locks.ReentrantLock;
@@ -253,6 +262,179 @@ public final class RunTimeRecorder implements WorkloadListener {
                                   podSet.template(), NamespaceLimits.NONE, ResourceContext.NONE)
                               .perPod())
               .collect(Collectors.joining(",")));
+    }
+  }
+
+  /**
+   * Which runs were counted, so that none is counted twice after a restart: all that ended before a
+   * time, and those after it one by one. Not thread-safe.
+   */
+  static final class CountedRuns {
+
+    /**
+     * How much later than another one a run may be told that ended before it: clocks of two leaders
+     * differ, and a condition has the time at which it was decided.
+     */
+    static final Duration MARGIN = Duration.ofMinutes(2);
+
+    /** The most runs that are remembered one by one. */
+    static final int MOST = 16_384;
+
+    private Instant until;
+    private Instant newest;
+    private final LinkedHashMap<Long, Instant> later = new LinkedHashMap<>();
+
+    /** No run was counted. */
+    CountedRuns() {
+      this(new Saved(Instant.EPOCH, Map.of()));
+    }
+
+    /** The runs were counted that were saved. */
+    CountedRuns(Saved saved) {
+      until = saved.until();
+      newest = saved.until();
+      saved.later().entrySet().stream()
+          .sorted(Map.Entry.comparingByValue())
+          .forEach(each -> remember(each.getKey(), each.getValue()));
+    }
+
+    /**
+     * What is saved.
+     *
+     * @param until all runs that ended before it were counted, or are not to be
+     * @param later the runs that were counted and ended at that time or later, each with its end
+     */
+    record Saved(Instant until, Map<Long, Instant> later) {
+      Saved {
+        later = Map.copyOf(later);
+      }
+    }
+
+    /**
+     * Whether a run that ended then is too old to be told from the others: it counts as counted.
+     */
+    boolean isPast(Instant endedAt) {
+      return endedAt.isBefore(until);
+    }
+
+    /** Counts a run; false if it was counted before. */
+    boolean add(WorkloadId workload, Instant endedAt) {
+      long key = key(workload, endedAt);
+      if (later.containsKey(key)) {
+        return false;
+      }
+      remember(key, endedAt);
+      Instant forgotten = newest.minus(MARGIN);
+      Iterator<Instant> oldest = later.values().iterator();
+      while (oldest.hasNext()) {
+        Instant each = oldest.next();
+        if (!each.isBefore(forgotten) && later.size() <= MOST) {
+          break;
+        }
+        oldest.remove();
+        Instant after = each.plusMillis(1);
+        until = after.isAfter(until) ? after : until;
+      }
+      return true;
+    }
+
+    private void remember(long key, Instant endedAt) {
+      later.put(key, endedAt);
+      newest = endedAt.isAfter(newest) ? endedAt : newest;
+    }
+
+    Saved saved() {
+      return new Saved(until, later);
+    }
+
+    /** A number that tells the run from all others, by FNV-1a. */
+    private static long key(WorkloadId workload, Instant endedAt) {
+      long hash = 0xcbf29ce484222325L;
+      String text = workload.uid() + "/" + endedAt.getEpochSecond();
+      for (int i = 0; i < text.length(); i++) {
+        hash = (hash ^ text.charAt(i)) * 0x100000001b3L;
+      }
+      return hash;
+    }
+  }
+
+  /** Reads runs from the conditions of Workloads (docs/run-times.md#recording). */
+  static final class WorkloadRuns {
+
+    private static final String ADMITTED = "Admitted";
+
+    private WorkloadRuns() {}
+
+    /**
+     * The run that a change of a Workload ends; empty if it ends none.
+     *
+     * @param before the previous version; null when the Workload is seen for the first time
+     */
+    static Optional<FinishedRun> ended(@Nullable CachedWorkload before, CachedWorkload after) {
+      if (after.finished()) {
+        return before != null && (before.finished() || before.evicted())
+            ? Optional.empty()
+            : finished(before, after);
+      }
+      if (before == null || !before.admitted() || before.evicted()) {
+        return Optional.empty();
+      }
+      return after.evicted() || !after.admitted() ? evicted(before, after) : Optional.empty();
+    }
+
+    private static Optional<FinishedRun> finished(
+        @Nullable CachedWorkload before, CachedWorkload after) {
+      Condition finished = after.status().condition("Finished").orElseThrow();
+      CachedWorkload running = before == null || after.admitted() ? after : before;
+      End end =
+          switch (finished.reason()) {
+            case "Succeeded" -> End.SUCCEEDED;
+            case "Failed" -> End.FAILED;
+            default -> End.EVICTED;
+          };
+      Instant endedAt = finished.lastTransitionTime();
+      return startedAt(running, endedAt).map(started -> run(started, endedAt, end));
+    }
+
+    /** The eviction is the end, not the moment when the pods are gone. */
+    private static Optional<FinishedRun> evicted(CachedWorkload before, CachedWorkload after) {
+      boolean neverReady =
+          before.status().condition(PodsReady.TYPE).filter(PodsReady::isStarting).isPresent();
+      if (neverReady) {
+        return Optional.empty();
+      }
+      return after
+          .status()
+          .condition(after.evicted() ? "Evicted" : ADMITTED)
+          .map(Condition::lastTransitionTime)
+          .flatMap(
+              endedAt ->
+                  startedAt(before, endedAt).map(started -> run(started, endedAt, End.EVICTED)));
+    }
+
+    private static FinishedRun run(Instant started, Instant endedAt, End end) {
+      return new FinishedRun(endedAt, Duration.between(started, endedAt), end);
+    }
+
+    /**
+     * When the run of an admitted Workload began: when its pods were ready, else at its admission;
+     * empty if it isn't admitted.
+     *
+     * @param until the end of the run, or now. Readiness that is told with the end says nothing
+     */
+    static Optional<Instant> startedAt(CachedWorkload workload, Instant until) {
+      Optional<Instant> admitted =
+          workload.status().trueCondition(ADMITTED).map(Condition::lastTransitionTime);
+      return admitted.map(
+          at ->
+              workload
+                  .status()
+                  .trueCondition(PodsReady.TYPE)
+                  // pods that are ready again began to run before that
+                  .filter(ready -> ready.reason().equals(PodsReady.STARTED))
+                  .map(Condition::lastTransitionTime)
+                  .filter(ready -> !ready.isBefore(at) && ready.isBefore(until))
+                  .orElse(at));
     }
   }
 }

@@ -1,5 +1,6 @@
 package dev.sluice.forecast.feed;
 
+import dev.sluice.forecast.feed.RunTimeRecorder.CountedRuns;
 import dev.sluice.forecast.runtimes.FinishedRun;
 import dev.sluice.forecast.runtimes.FinishedRun.End;
 import dev.sluice.forecast.runtimes.RunTimeGroup;

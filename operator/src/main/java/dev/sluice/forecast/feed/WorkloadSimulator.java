@@ -1,7 +1,7 @@
 package dev.sluice.forecast.feed;
 
 import dev.sluice.core.engine.EngineState;
-import dev.sluice.core.model.PendingWorkload;
+import dev.sluice.core.model.SchedulerEvent.PendingWorkload;
 import dev.sluice.forecast.simulate.Simulation;
 import dev.sluice.forecast.simulate.SimulationResult;
 import dev.sluice.forecast.starts.StartForecast;

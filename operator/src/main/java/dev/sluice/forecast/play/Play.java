@@ -2,9 +2,9 @@ package dev.sluice.forecast.play;
 
 import dev.sluice.core.engine.InlineScheduler;
 import dev.sluice.core.model.Decision;
-import dev.sluice.core.model.PendingWorkload;
 import dev.sluice.core.model.PlacementDecision;
 import dev.sluice.core.model.SchedulerEvent;
+import dev.sluice.core.model.SchedulerEvent.PendingWorkload;
 import dev.sluice.core.model.SchedulerEvent.ReservedCapacity;
 import dev.sluice.core.model.WorkloadId;
 import java.time.Duration;
@@ -386,5 +386,36 @@ public final class Play {
     played.stopping = false;
     scheduler.apply(new SchedulerEvent.WorkloadPending(again));
     listener.released(played.id, now);
+  }
+
+  /** Told what happens in a play, in order. */
+  public interface PlayListener {
+
+    /** A Workload has arrived, and nothing was decided since. */
+    default void arrived(WorkloadId id, Instant at) {}
+
+    /**
+     * A Workload was admitted, and runs.
+     *
+     * @param run how often it was admitted in this play, from 1 on
+     */
+    default void started(Decision.Admit admission, int run) {}
+
+    /** A Workload has ended. */
+    default void ended(WorkloadId id, Instant at) {}
+
+    /**
+     * A Workload that runs was preempted, or evicted for capacity that is kept for others; it is
+     * pending again when its pods have stopped.
+     *
+     * @param reason the reason as the API spells it
+     */
+    default void preempted(WorkloadId id, String reason, Instant at) {}
+
+    /** A Workload was taken away while it waited, or whatever it did. */
+    default void left(WorkloadId id, Instant at) {}
+
+    /** The quota of a Workload is free, if it had any: it has ended, or its pods have stopped. */
+    default void released(WorkloadId id, Instant at) {}
   }
 }

@@ -1,6 +1,6 @@
 package dev.sluice.forecast.starts;
 
-import dev.sluice.core.model.PendingWorkload;
+import dev.sluice.core.model.SchedulerEvent.PendingWorkload;
 import dev.sluice.core.model.WorkloadId;
 import dev.sluice.forecast.runtimes.RunTimeEstimate.Basis;
 import dev.sluice.forecast.starts.StartForecast.Arrival;

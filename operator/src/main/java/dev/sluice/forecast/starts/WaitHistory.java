@@ -4,7 +4,7 @@ import dev.sluice.forecast.runtimes.FinishedRun;
 import dev.sluice.forecast.runtimes.RunTimeDistribution;
 import dev.sluice.forecast.runtimes.RunTimeGroup;
 import dev.sluice.forecast.runtimes.RunTimeHistory;
-import dev.sluice.forecast.runtimes.RunTimeOptions;
+import dev.sluice.forecast.runtimes.RunTimeHistory.RunTimeOptions;
 import dev.sluice.forecast.starts.StartEstimate.StartRange;
 import java.time.Duration;
 import java.time.Instant;

@@ -1,8 +1,8 @@
 package dev.sluice.forecast.whatif;
 
 import dev.sluice.core.engine.EngineState;
-import dev.sluice.core.model.PendingWorkload;
 import dev.sluice.core.model.SchedulerEvent;
+import dev.sluice.core.model.SchedulerEvent.PendingWorkload;
 import dev.sluice.core.model.WorkloadId;
 import java.time.Duration;
 import java.time.Instant;

@@ -1,20 +1,20 @@
 package dev.sluice.forecast.whatif;
 
-import dev.sluice.core.engine.EngineListener;
 import dev.sluice.core.engine.EngineState;
 import dev.sluice.core.engine.InlineScheduler;
+import dev.sluice.core.engine.SchedulerThread.EngineListener;
 import dev.sluice.core.engine.WorkloadExport;
 import dev.sluice.core.model.BackfillRules;
 import dev.sluice.core.model.BackfillRules.RunBound;
 import dev.sluice.core.model.BudgetSpec;
 import dev.sluice.core.model.Decision;
 import dev.sluice.core.model.LocalQueueId;
-import dev.sluice.core.model.PendingWorkload;
 import dev.sluice.core.model.SchedulerEvent;
+import dev.sluice.core.model.SchedulerEvent.PendingWorkload;
 import dev.sluice.core.model.WorkloadId;
 import dev.sluice.core.queue.PendingQueueExport.ClassExport;
 import dev.sluice.forecast.play.Play;
-import dev.sluice.forecast.play.PlayListener;
+import dev.sluice.forecast.play.Play.PlayListener;
 import dev.sluice.forecast.whatif.PlayInput.Happening;
 import java.time.Duration;
 import java.time.Instant;

@@ -6,7 +6,7 @@ import dev.sluice.api.v1beta2.ResourceFlavor;
 import dev.sluice.api.v1beta2.ResourceFlavor.ResourceFlavorSpec;
 import dev.sluice.api.v1beta2.WorkloadPriorityClass;
 import dev.sluice.jobs.policy.FlavorLookup;
-import dev.sluice.jobs.policy.PriorityLookup;
+import dev.sluice.jobs.policy.WorkloadFactory.PriorityLookup;
 import dev.sluice.queues.cache.InformerCaches;
 import io.fabric8.kubernetes.api.model.scheduling.v1.PriorityClass;
 import java.util.Comparator;

@@ -2,6 +2,8 @@ package dev.sluice.jobs.controller;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.sluice.jobs.controller.JobReconciler.WorkloadValidation;
+import dev.sluice.jobs.controller.PodGroupIndex.PodGroupMaker;
 import dev.sluice.jobs.kind.JobIntegration;
 import dev.sluice.jobs.kind.JobKind;
 import dev.sluice.jobs.kind.JobPatch;

@@ -15,9 +15,9 @@ import dev.sluice.jobs.policy.JobOptions;
 import dev.sluice.jobs.policy.JobPolicy;
 import dev.sluice.jobs.policy.ManagementStatus;
 import dev.sluice.jobs.policy.PrebuiltWorkloads;
-import dev.sluice.jobs.policy.PriorityLookup;
 import dev.sluice.jobs.policy.ReconcileContext;
 import dev.sluice.jobs.policy.RemoteExecutionCheck;
+import dev.sluice.jobs.policy.WorkloadFactory.PriorityLookup;
 import dev.sluice.kube.client.Futures;
 import dev.sluice.workload.record.CachedWorkload;
 import dev.sluice.workload.record.WorkloadReader;
@@ -268,5 +268,19 @@ public final class JobReconciler {
     for (String name : names) {
       Futures.forResult(workloads.refresh(job.ref().namespace(), name));
     }
+  }
+
+  /**
+   * The rules that webhooks apply to Workloads. The API server asks no webhook about what the
+   * operator itself writes, so Workloads of jobs are validated before they are written.
+   */
+  @FunctionalInterface
+  public interface WorkloadValidation {
+
+    /**
+     * The errors in the spec and the annotations of a Workload, each with its field, its value and
+     * the rule; none if it may be created.
+     */
+    List<String> errors(ObjectNode workload);
   }
 }

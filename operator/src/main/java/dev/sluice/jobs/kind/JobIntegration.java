@@ -3,6 +3,7 @@ package dev.sluice.jobs.kind;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.sluice.kube.json.JsonMergePatch;
+import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -131,5 +132,18 @@ public interface JobIntegration extends JobKindDescription {
    */
   default Optional<JobStopProcedure> ending() {
     return Optional.empty();
+  }
+
+  /** How jobs are stopped that can't be suspended: something is noted on them, then they go. */
+  @FunctionalInterface
+  interface JobStopProcedure {
+
+    /**
+     * What is written on the job before it is deleted; empty when it says so already.
+     *
+     * @param reason why it is stopped, in one word
+     * @param note why it is stopped, for people
+     */
+    Optional<JobPatch> terminationPatch(JsonNode object, String reason, String note, Instant now);
   }
 }

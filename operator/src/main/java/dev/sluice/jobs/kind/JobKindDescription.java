@@ -194,4 +194,18 @@ public interface JobKindDescription {
   default List<RbacRule> roles() {
     return RbacRule.ofController(kind(), "delete");
   }
+
+  /**
+   * A field that a managed job of a kind gets when it is created.
+   *
+   * @param path the names of the fields that lead to it
+   * @param value its value, which takes the place of any other
+   */
+  record FieldDefault(List<String> path, JsonNode value) {
+
+    /** Copies the path. */
+    public FieldDefault {
+      path = List.copyOf(path);
+    }
+  }
 }

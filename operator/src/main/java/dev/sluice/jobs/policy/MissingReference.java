@@ -4,6 +4,7 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.sluice.jobs.kind.JobIntegration;
 import dev.sluice.jobs.kind.JobReference;
 import dev.sluice.jobs.policy.JobAction.Warn;
+import dev.sluice.jobs.policy.WorkloadFactory.WorkloadActions;
 import dev.sluice.workload.record.CachedWorkload;
 import dev.sluice.workload.record.PodTemplateHash;
 import java.util.List;

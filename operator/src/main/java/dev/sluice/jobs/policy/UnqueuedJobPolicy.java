@@ -5,6 +5,7 @@ import dev.sluice.jobs.kind.JobState;
 import dev.sluice.jobs.policy.JobAction.DeleteWorkload;
 import dev.sluice.jobs.policy.JobAction.Stop;
 import dev.sluice.jobs.policy.JobAction.StopReason;
+import dev.sluice.jobs.policy.JobPolicy.OwnedWorkloads;
 import dev.sluice.workload.record.CachedWorkload;
 import java.util.ArrayList;
 import java.util.List;

@@ -11,17 +11,27 @@ import dev.sluice.api.placement.PlacementLimits;
 import dev.sluice.api.queueing.CheckpointAnnotations;
 import dev.sluice.api.queueing.CostAnnotations;
 import dev.sluice.api.queueing.RunTimeAnnotations;
+import dev.sluice.jobs.kind.JobIntegration;
 import dev.sluice.jobs.kind.JobKind;
 import dev.sluice.jobs.kind.JobRef;
 import dev.sluice.jobs.kind.JobReference;
 import dev.sluice.jobs.kind.PodSetTemplate;
 import dev.sluice.jobs.kind.PodTemplateMerger;
+import dev.sluice.jobs.policy.JobAction.CreateWorkload;
+import dev.sluice.jobs.policy.JobAction.PatchWorkload;
+import dev.sluice.jobs.policy.JobAction.Requeue;
+import dev.sluice.jobs.policy.JobAction.Warn;
 import dev.sluice.workload.record.CachedWorkload;
+import dev.sluice.workload.record.CachedWorkload.PriorityClassRef;
+import java.time.Duration;
+import java.time.Instant;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.Set;
+import java.util.function.Function;
 import java.util.stream.Stream;
 
 /** Writes the Workload of a job (docs/workload-semantics.md#creation-of-workloads). */
@@ -250,5 +260,164 @@ public final class WorkloadFactory {
         .map(seconds -> seconds.longValue() + "s")
         .filter(text -> RunTimeAnnotations.parse(text).isPresent())
         .findFirst();
+  }
+
+  /** The priority classes of both kinds. Readable from any thread. */
+  public interface PriorityLookup {
+
+    /** The value of a WorkloadPriorityClass; empty when there is none of this name. */
+    OptionalInt workloadPriorityClass(String name);
+
+    /** The value of a core PriorityClass; empty when there is none of this name. */
+    OptionalInt priorityClass(String name);
+
+    /** The core PriorityClass that pods without one get: of several defaults the lowest. */
+    Optional<Named> globalDefault();
+
+    /** A class with its value. */
+    record Named(String name, int value) {}
+  }
+
+  /**
+   * Where the priority of a job comes from, in the order of
+   * docs/workload-semantics.md#creation-of-workloads.
+   */
+  public sealed interface PrioritySource {
+
+    /** A value, and the class that it was read from; empty when nobody gave any. */
+    record Found(int value, Optional<PriorityClassRef> ref) implements PrioritySource {}
+
+    /** The job names a class that doesn't exist. */
+    record Missing(String kind, String name) implements PrioritySource {}
+
+    /**
+     * Label of the job, class that the kind names, class of the first template that names one,
+     * global default, 0.
+     */
+    static PrioritySource of(CachedJob job, PriorityLookup classes) {
+      String label = job.workloadPriorityClass();
+      if (!label.isEmpty()) {
+        return found(
+            KueueConstants.GROUP,
+            "WorkloadPriorityClass",
+            label,
+            classes.workloadPriorityClass(label));
+      }
+      String core = coreClass(job);
+      if (!core.isEmpty()) {
+        return found("scheduling.k8s.io", "PriorityClass", core, classes.priorityClass(core));
+      }
+      return classes
+          .globalDefault()
+          .map(
+              named ->
+                  found(
+                      "scheduling.k8s.io",
+                      "PriorityClass",
+                      named.name(),
+                      OptionalInt.of(named.value())))
+          .orElse(new Found(0, Optional.empty()));
+    }
+
+    private static String coreClass(CachedJob job) {
+      if (!job.priorityClass().isEmpty()) {
+        return job.priorityClass();
+      }
+      return job.podSets().stream()
+          .map(CachedJob.PodSet::priorityClassName)
+          .filter(name -> !name.isEmpty())
+          .findFirst()
+          .orElse("");
+    }
+
+    private static PrioritySource found(String group, String kind, String name, OptionalInt value) {
+      return value.isEmpty()
+          ? new Missing(kind, name)
+          : new Found(value.getAsInt(), Optional.of(new PriorityClassRef(group, kind, name)));
+    }
+  }
+
+  /** The actions that write into a Workload what its job says. */
+  public static final class WorkloadActions {
+
+    /** The delay after which a job is looked at again whose priority class doesn't exist. */
+    static final Duration RETRY = Duration.ofSeconds(5);
+
+    private static final Duration SOON = Duration.ofMillis(500);
+
+    private final JobIntegration integration;
+    private final WorkloadFactory workloads;
+
+    /** For jobs of the integration's kind, by this factory. */
+    public WorkloadActions(JobIntegration integration, WorkloadFactory workloads) {
+      this.integration = integration;
+      this.workloads = workloads;
+    }
+
+    /**
+     * Creates the Workload of a job.
+     *
+     * @param elastic whether it is the first slice of an elastic job
+     */
+    List<JobAction> create(ReconcileContext context, boolean elastic) {
+      CachedJob job = context.job();
+      return withPriority(
+          context,
+          priority ->
+              new CreateWorkload(
+                  elastic
+                      ? workloads.composeSlice(
+                          job, workloads.sliceName(job, context.owned()), podSets(job), priority)
+                      : workloads.compose(job, podSets(job), priority)));
+    }
+
+    /**
+     * Changes a Workload to what its job says now.
+     *
+     * @param note what is said about it in an event
+     */
+    public List<JobAction> rewrite(ReconcileContext context, CachedWorkload workload, String note) {
+      CachedJob job = context.job();
+      return withPriority(
+          context,
+          priority ->
+              new PatchWorkload(workload, workloads.rewrite(job, podSets(job), priority), note));
+    }
+
+    /**
+     * An action that needs the priority of a job; a warning if the priority class doesn't exist.
+     */
+    public static List<JobAction> withPriority(
+        ReconcileContext context, Function<PrioritySource.Found, JobAction> action) {
+      return switch (PrioritySource.of(context.job(), context.priorities())) {
+        case PrioritySource.Found found -> List.of(action.apply(found));
+        case PrioritySource.Missing missing -> missing(context, missing);
+      };
+    }
+
+    /** The warning for a priority class that doesn't exist; the job is looked at again. */
+    static List<JobAction> missing(ReconcileContext context, PrioritySource.Missing missing) {
+      return awaited(
+          context,
+          new Warn(
+              "WorkloadPriorityClassNotFound",
+              "%s \"%s\" does not exist".formatted(missing.kind(), missing.name())));
+    }
+
+    /**
+     * The cache may see an object that was created together with the job a moment after the job;
+     * until then there is no warning.
+     */
+    static List<JobAction> awaited(ReconcileContext context, Warn warning) {
+      Instant patience = context.job().createdAt().plus(RETRY);
+      return context.now().isBefore(patience)
+          ? List.of(new Requeue(SOON))
+          : List.of(warning, new Requeue(RETRY));
+    }
+
+    /** The pod sets of a job, with their templates. */
+    public List<PodSetTemplate> podSets(CachedJob job) {
+      return integration.podSets(job.object());
+    }
   }
 }

@@ -10,6 +10,8 @@ import dev.sluice.api.queueing.RunTimeAnnotations;
 import dev.sluice.jobs.kind.JobPatch;
 import dev.sluice.jobs.policy.JobAction.PatchWorkload;
 import dev.sluice.jobs.policy.JobAction.Warn;
+import dev.sluice.jobs.policy.WorkloadFactory.PrioritySource;
+import dev.sluice.jobs.policy.WorkloadFactory.WorkloadActions;
 import dev.sluice.workload.record.CachedWorkload;
 import dev.sluice.workload.record.CachedWorkload.PriorityClassRef;
 import dev.sluice.workload.status.CheckpointRequest;

@@ -5,6 +5,7 @@ import io.fabric8.kubernetes.client.http.HttpClient;
 import io.fabric8.kubernetes.client.http.HttpRequest;
 import io.fabric8.kubernetes.client.http.HttpResponse;
 import java.io.ByteArrayOutputStream;
+import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -119,6 +120,17 @@ public final class BoundedAnswers {
           source.cancel();
         }
       }
+    }
+  }
+
+  /** A server sends more than it is allowed to. */
+  public static final class AnswerTooLongException extends IOException {
+
+    private static final long serialVersionUID = 1L;
+
+    /** With what is too long, and the limit. */
+    public AnswerTooLongException(String message) {
+      super(message);
     }
   }
 }

@@ -1,9 +1,11 @@
 package dev.sluice.kube.client;
 
 import dev.sluice.kube.certificates.Pem;
+import dev.sluice.kube.certificates.TlsContexts;
 import dev.sluice.kube.certificates.TlsContexts.ClientCertificate;
 import io.fabric8.kubernetes.client.Config;
 import java.io.IOException;
+import java.net.URI;
 import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -12,6 +14,7 @@ import java.security.GeneralSecurityException;
 import java.security.PrivateKey;
 import java.util.Base64;
 import java.util.Optional;
+import javax.net.ssl.SSLContext;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -149,5 +152,50 @@ public final class ClientConfigs {
     return file == null || file.isEmpty()
         ? Optional.empty()
         : Optional.of(Files.readString(Path.of(file), StandardCharsets.US_ASCII));
+  }
+
+  /**
+   * There is no kubeconfig, or it names no cluster; the message says so, and where it was sought.
+   */
+  public static final class KubeconfigException extends IOException {
+
+    private static final long serialVersionUID = 1L;
+
+    /** With a message for people. */
+    KubeconfigException(String message) {
+      super(message);
+    }
+  }
+
+  /**
+   * Where an API server is and how a user logs in there: what a kubeconfig says in the simplest
+   * case.
+   *
+   * @param authority certificates (PEM) that sign that of the API server; empty: the default of
+   *     Java
+   * @param certificate the user's certificate
+   * @param token the user's bearer token
+   * @param namespace the namespace of the context
+   */
+  public record ClusterAccess(
+      URI server,
+      Optional<String> authority,
+      Optional<ClientCertificate> certificate,
+      Optional<String> token,
+      Optional<String> namespace) {
+
+    /**
+     * TLS towards the API server.
+     *
+     * @throws GeneralSecurityException when a certificate or a key can't be used
+     */
+    public SSLContext tls() throws GeneralSecurityException {
+      return TlsContexts.client(authority, certificate);
+    }
+
+    @Override
+    public String toString() {
+      return "ClusterAccess[" + server + "]";
+    }
   }
 }

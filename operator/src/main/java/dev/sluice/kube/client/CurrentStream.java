@@ -1,5 +1,6 @@
 package dev.sluice.kube.client;
 
+import dev.sluice.kube.client.ResponseStream.ConnectionLostException;
 import java.io.IOException;
 import java.time.Duration;
 import java.time.InstantSource;

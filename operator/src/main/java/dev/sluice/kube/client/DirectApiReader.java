@@ -2,6 +2,7 @@ package dev.sluice.kube.client;
 
 import com.fasterxml.jackson.core.JsonProcessingException;
 import dev.sluice.api.json.JsonMappers;
+import dev.sluice.kube.client.ClientConfigs.ClusterAccess;
 import io.fabric8.kubernetes.api.model.StatusBuilder;
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import java.io.IOException;

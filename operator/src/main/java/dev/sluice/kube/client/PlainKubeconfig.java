@@ -3,6 +3,7 @@ package dev.sluice.kube.client;
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.sluice.api.json.JsonMappers;
 import dev.sluice.kube.certificates.TlsContexts.ClientCertificate;
+import dev.sluice.kube.client.ClientConfigs.ClusterAccess;
 import java.io.IOException;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;

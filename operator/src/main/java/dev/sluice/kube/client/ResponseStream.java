@@ -118,4 +118,46 @@ public final class ResponseStream extends FilterInputStream {
   public boolean wasCut() {
     return cut;
   }
+
+  /**
+   * A request got no answer because its connection ended: often one that the client kept for later
+   * and the server had closed meanwhile.
+   */
+  public static final class ConnectionLostException extends IOException {
+
+    private static final long serialVersionUID = 1L;
+
+    ConnectionLostException(String message, Throwable cause) {
+      super(message, cause);
+    }
+  }
+
+  /**
+   * The API server no longer knows what happened since a version: everything must be listed anew.
+   */
+  public static final class ResourceExpiredException extends IOException {
+
+    private static final long serialVersionUID = 1L;
+
+    /** Says what the server said. */
+    public ResourceExpiredException(String message) {
+      super(message);
+    }
+  }
+
+  /** No answer came in time: whoever asks again may wait longer. */
+  public static final class ResponseTimeoutException extends IOException {
+
+    private static final long serialVersionUID = 1L;
+
+    /** Says for what was waited. */
+    public ResponseTimeoutException(String message) {
+      super(message);
+    }
+
+    /** Says how long was waited, and for what. */
+    public ResponseTimeoutException(String message, Throwable cause) {
+      super(message, cause);
+    }
+  }
 }

@@ -1,5 +1,6 @@
 package dev.sluice.kube.client;
 
+import dev.sluice.kube.client.BoundedAnswers.AnswerTooLongException;
 import java.io.IOException;
 import java.io.InputStream;
 import java.util.Arrays;

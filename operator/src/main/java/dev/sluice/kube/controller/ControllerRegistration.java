@@ -1,6 +1,10 @@
 package dev.sluice.kube.controller;
 
-import dev.sluice.kube.reflect.UnreadableMetadata;
+import com.fasterxml.jackson.databind.node.ArrayNode;
+import com.fasterxml.jackson.databind.node.JsonNodeFactory;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.sluice.api.KueueConstants;
+import dev.sluice.kube.reflect.TolerantDeserializers.UnreadableMetadata;
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.javaoperatorsdk.operator.Operator;
 import io.javaoperatorsdk.operator.processing.retry.GenericRetry;
@@ -54,5 +58,40 @@ public final class ControllerRegistration {
         || !Objects.equals(now.getMetadata().getUid(), before.getMetadata().getUid())
         || now.isMarkedForDeletion() != before.isMarkedForDeletion()
         || FinalizerEditor.present(before) && !FinalizerEditor.present(now);
+  }
+
+  /** The finalizer that holds an object while it is in use. */
+  public static final class FinalizerEditor {
+
+    private FinalizerEditor() {}
+
+    /** Whether the object carries it. */
+    public static boolean present(HasMetadata object) {
+      return object.getMetadata().getFinalizers().contains(KueueConstants.RESOURCE_IN_USE);
+    }
+
+    /** The merge patch that puts it on, for exactly this version of the object. */
+    public static ObjectNode add(HasMetadata object) {
+      return patch(object, true);
+    }
+
+    /** The merge patch that takes it off, for exactly this version of the object. */
+    public static ObjectNode remove(HasMetadata object) {
+      return patch(object, false);
+    }
+
+    private static ObjectNode patch(HasMetadata object, boolean wanted) {
+      ArrayNode finalizers = JsonNodeFactory.instance.arrayNode();
+      object.getMetadata().getFinalizers().stream()
+          .filter(finalizer -> !finalizer.equals(KueueConstants.RESOURCE_IN_USE))
+          .forEach(finalizers::add);
+      if (wanted) {
+        finalizers.add(KueueConstants.RESOURCE_IN_USE);
+      }
+      ObjectNode metadata = JsonNodeFactory.instance.objectNode();
+      metadata.put("resourceVersion", object.getMetadata().getResourceVersion());
+      metadata.set("finalizers", finalizers);
+      return JsonNodeFactory.instance.objectNode().set("metadata", metadata);
+    }
   }
 }

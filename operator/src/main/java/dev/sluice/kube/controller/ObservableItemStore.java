@@ -1,7 +1,7 @@
 package dev.sluice.kube.controller;
 
 import dev.sluice.kube.reflect.GuardedListeners;
-import dev.sluice.kube.reflect.UnreadableMetadata;
+import dev.sluice.kube.reflect.TolerantDeserializers.UnreadableMetadata;
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.client.informers.cache.Cache;
 import io.fabric8.kubernetes.client.informers.cache.ItemStore;

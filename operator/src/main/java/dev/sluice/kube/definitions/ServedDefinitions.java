@@ -2,8 +2,8 @@ package dev.sluice.kube.definitions;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.sluice.kube.reflect.Reflector;
+import dev.sluice.kube.reflect.Reflector.Store;
 import dev.sluice.kube.reflect.Reflectors;
-import dev.sluice.kube.reflect.Store;
 import java.io.IOException;
 import java.io.InterruptedIOException;
 import java.time.Duration;

@@ -581,4 +581,33 @@ public final class EventRecorder implements AutoCloseable {
       return true;
     }
   }
+
+  /** Counts what became of recorded events. Called from any thread. */
+  public interface EventCounter {
+
+    /** An event was written to the API server. */
+    void written();
+
+    /** An event was merged into the series of one that was written before. */
+    void aggregated();
+
+    /** An event was not written because too many were waiting. */
+    void dropped();
+
+    /** The API server refused an event or did not answer. */
+    void failed();
+  }
+
+  /**
+   * Where events are written. Both methods are called from one thread, one after the other, and may
+   * take their time; what they throw costs only that event.
+   */
+  public interface EventSink {
+
+    /** Creates an event. */
+    void create(Event event);
+
+    /** Puts a new series on an event that was created before. */
+    void update(Event event, EventSeries series);
+  }
 }

@@ -1,5 +1,6 @@
 package dev.sluice.kube.leader;
 
+import dev.sluice.kube.leader.LeaseElector.LeaseStore;
 import io.fabric8.kubernetes.api.model.coordination.v1.Lease;
 import java.time.Duration;
 import java.time.Instant;

@@ -5,11 +5,12 @@ import com.fasterxml.jackson.core.JsonParser;
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.core.JsonToken;
 import com.fasterxml.jackson.databind.JsonNode;
-import dev.sluice.kube.client.AnswerTooLongException;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.sluice.kube.client.BoundedAnswers.AnswerTooLongException;
 import dev.sluice.kube.client.CurrentStream;
-import dev.sluice.kube.client.ResourceExpiredException;
 import dev.sluice.kube.client.ResponseStream;
-import dev.sluice.kube.client.ResponseTimeoutException;
+import dev.sluice.kube.client.ResponseStream.ResourceExpiredException;
+import dev.sluice.kube.client.ResponseStream.ResponseTimeoutException;
 import dev.sluice.kube.client.StreamingListParser;
 import io.fabric8.kubernetes.client.http.HttpClient;
 import io.fabric8.kubernetes.client.http.HttpRequest;
@@ -21,6 +22,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
 import java.util.Arrays;
+import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -491,6 +493,87 @@ public final class ListWatch implements AutoCloseable {
     /** How many bytes the line has. */
     public int length() {
       return lineEnd - from;
+    }
+  }
+
+  /**
+   * How much a {@link ListWatch} reads.
+   *
+   * @param mapper reads what is around the items of a list, and errors of a watch
+   * @param pageSize the objects that one page of a listing is asked for
+   * @param objectBytes the longest object that is read
+   * @param listedBytes the most bytes of all objects of one listing
+   * @param pages the most pages of one listing
+   * @param silence a watch is late when it had no event for longer
+   * @param pacing the body of an answer, read as fast as is allowed
+   */
+  public record ReadOptions(
+      ObjectMapper mapper,
+      int pageSize,
+      int objectBytes,
+      long listedBytes,
+      long pages,
+      Duration silence,
+      UnaryOperator<InputStream> pacing) {
+
+    /** No limits: for the cluster that the process belongs to. */
+    public static ReadOptions unlimited(ObjectMapper mapper, int pageSize, Duration silence) {
+      return new ReadOptions(
+          mapper,
+          pageSize,
+          Integer.MAX_VALUE,
+          Long.MAX_VALUE,
+          Long.MAX_VALUE,
+          silence,
+          UnaryOperator.identity());
+    }
+  }
+
+  /**
+   * Reads single texts of an object's metadata, and nothing else: also of objects that can't be
+   * read otherwise, of any depth that the API server takes.
+   */
+  public static final class MetadataFieldReader {
+
+    private static final JsonFactory JSON = TolerantDeserializers.json();
+
+    private MetadataFieldReader() {}
+
+    /** The {@code resourceVersion} of an object; empty if it has none. */
+    static String version(byte[] bytes, int offset, int length) throws IOException {
+      return of(bytes, offset, length, "resourceVersion");
+    }
+
+    /**
+     * A text of the metadata of the object that is written in {@code length} bytes from {@code
+     * offset} on; empty if it has none.
+     *
+     * @param field such as {@code name}
+     * @throws IOException when the bytes before the field aren't JSON
+     */
+    public static String of(byte[] bytes, int offset, int length, String field) throws IOException {
+      try (JsonParser parser = JSON.createParser(bytes, offset, length)) {
+        parser.nextToken();
+        while (parser.nextToken() == JsonToken.FIELD_NAME) {
+          boolean metadata = parser.currentName().equals("metadata");
+          if (parser.nextToken() == JsonToken.START_OBJECT && metadata) {
+            return text(parser, field);
+          }
+          parser.skipChildren();
+        }
+      }
+      return "";
+    }
+
+    private static String text(JsonParser parser, String field) throws IOException {
+      while (parser.nextToken() == JsonToken.FIELD_NAME) {
+        boolean wanted = parser.currentName().equals(field);
+        if (parser.nextToken() == JsonToken.VALUE_STRING && wanted) {
+          return parser.getText();
+        }
+        parser.skipChildren();
+      }
+      return "";
     }
   }
 }

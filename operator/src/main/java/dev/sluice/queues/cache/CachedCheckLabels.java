@@ -1,7 +1,7 @@
 package dev.sluice.queues.cache;
 
 import dev.sluice.api.v1beta2.ClusterQueue;
-import dev.sluice.queues.mapping.CheckSelectors;
+import dev.sluice.queues.mapping.CheckStrategy.CheckSelectors;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.function.Supplier;

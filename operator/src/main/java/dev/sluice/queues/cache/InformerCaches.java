@@ -10,7 +10,7 @@ import dev.sluice.api.v1beta2.Topology;
 import dev.sluice.api.v1beta2.WorkloadPriorityClass;
 import dev.sluice.core.model.TopologySpec;
 import dev.sluice.kube.controller.ObservableItemStore;
-import dev.sluice.queues.mapping.CheckControllers;
+import dev.sluice.queues.mapping.CheckControllerDescription.CheckControllers;
 import dev.sluice.queues.mapping.FlavorMapper;
 import dev.sluice.queues.mapping.ReferenceLookup;
 import dev.sluice.queues.mapping.TopologyMapper;

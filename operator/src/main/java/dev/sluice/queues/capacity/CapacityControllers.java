@@ -2,8 +2,8 @@ package dev.sluice.queues.capacity;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.sluice.api.ApiVersions;
-import dev.sluice.api.v1alpha1.Capacity;
 import dev.sluice.api.v1alpha1.CapacityProvider;
+import dev.sluice.api.v1alpha1.CapacityProvider.Capacity;
 import dev.sluice.api.v1alpha1.CapacityProvider.CapacityProviderStatus;
 import dev.sluice.api.v1alpha1.DynamicQuotaOrchestrator;
 import dev.sluice.api.v1alpha1.DynamicQuotaOrchestrator.DynamicQuotaOrchestratorStatus;
@@ -12,6 +12,7 @@ import dev.sluice.api.v1beta2.ClusterQueue;
 import dev.sluice.api.v1beta2.Cohort;
 import dev.sluice.api.v1beta2.EffectiveQuotas;
 import dev.sluice.api.v1beta2.ResourceFlavor;
+import dev.sluice.core.model.ClusterNode;
 import dev.sluice.kube.client.ApiClient;
 import dev.sluice.kube.controller.ControllerRegistration;
 import dev.sluice.kube.controller.LeaderAwareReconciler;
@@ -31,6 +32,7 @@ import io.javaoperatorsdk.operator.Operator;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
+import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -545,6 +547,66 @@ public final class CapacityControllers implements EffectiveQuotasPlan, AutoClose
       } finally {
         lock.unlock();
       }
+    }
+  }
+
+  /** The nodes of the cluster, read while they are used. */
+  public interface CapacityNodes {
+
+    /** Begins to read the nodes, or ends it; returns at once. */
+    void use(boolean used);
+
+    /** Whether all nodes are known. */
+    boolean isListed();
+
+    /** The nodes, usable or not. */
+    Collection<ClusterNode> all();
+
+    /** Whether pods are counted, so that those that no quota counts can be told. */
+    boolean countsPods();
+
+    /**
+     * What pods request that no quota counts, by node and resource, each pod as one of {@code pods}
+     * included; empty while not all pods are known.
+     */
+    Optional<Map<String, SortedMap<String, Long>>> foreignRequests();
+  }
+
+  /** What the worker clusters of MultiKueue have, as far as their queues were read. */
+  public interface WorkerCapacity {
+
+    /** The names of all worker clusters. */
+    List<String> clusters();
+
+    /** The names of the clusters of a MultiKueueConfig; empty if it doesn't exist. */
+    Optional<List<String>> clustersOf(String config);
+
+    /** What a cluster has. */
+    ClusterQuota of(String cluster);
+
+    /** The quota of a cluster. */
+    sealed interface ClusterQuota {
+
+      /**
+       * All its ClusterQueues were read.
+       *
+       * @param byFlavor the sum of their nominal quotas, by flavor and resource, in amounts of
+       *     quota
+       */
+      record Known(Map<String, Map<String, Long>> byFlavor) implements ClusterQuota {
+
+        /** Copies the outer map. */
+        public Known {
+          byFlavor = Map.copyOf(byFlavor);
+        }
+      }
+
+      /**
+       * They were not.
+       *
+       * @param why for people
+       */
+      record Unknown(String why) implements ClusterQuota {}
     }
   }
 }

@@ -1,9 +1,9 @@
 package dev.sluice.queues.capacity;
 
 import dev.sluice.api.Quantities;
-import dev.sluice.api.v1alpha1.Capacity;
-import dev.sluice.api.v1alpha1.Capacity.FlavorCapacity;
 import dev.sluice.api.v1alpha1.CapacityProvider;
+import dev.sluice.api.v1alpha1.CapacityProvider.Capacity;
+import dev.sluice.api.v1alpha1.CapacityProvider.Capacity.FlavorCapacity;
 import dev.sluice.api.v1alpha1.CapacityProvider.CapacityProviderStatus;
 import dev.sluice.api.v1alpha1.CapacityProvider.OrchestratedFlavor;
 import dev.sluice.api.v1alpha1.DynamicQuotaOrchestrator.ProviderReference;

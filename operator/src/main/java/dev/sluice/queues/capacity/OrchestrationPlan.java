@@ -3,8 +3,8 @@ package dev.sluice.queues.capacity;
 import static dev.sluice.queues.capacity.OrchestrationPlan.Note.isFalse;
 
 import dev.sluice.api.ApiVersions;
-import dev.sluice.api.v1alpha1.Capacity;
 import dev.sluice.api.v1alpha1.CapacityProvider;
+import dev.sluice.api.v1alpha1.CapacityProvider.Capacity;
 import dev.sluice.api.v1alpha1.DynamicQuotaOrchestrator;
 import dev.sluice.api.v1alpha1.DynamicQuotaOrchestrator.ProviderReference;
 import dev.sluice.api.v1alpha1.DynamicQuotaOrchestrator.QuotaReference;

@@ -1,5 +1,6 @@
 package dev.sluice.queues.mapping;
 
+import dev.sluice.api.Quantities;
 import dev.sluice.api.queueing.QueueAnnotations;
 import dev.sluice.api.queueing.QuotaSchedule;
 import dev.sluice.api.v1beta2.ClusterQueue;
@@ -9,6 +10,7 @@ import dev.sluice.api.v1beta2.ClusterQueue.BorrowWithinCohortPolicy;
 import dev.sluice.api.v1beta2.ClusterQueue.ClusterQueuePreemption;
 import dev.sluice.api.v1beta2.ClusterQueue.FlavorFungibilityPolicy;
 import dev.sluice.api.v1beta2.ClusterQueue.FlavorFungibilityPreference;
+import dev.sluice.api.v1beta2.FairSharing;
 import dev.sluice.core.model.ClusterQueueSpec;
 import dev.sluice.core.model.ClusterQueueSpec.FlavorFungibility;
 import dev.sluice.core.model.ClusterQueueSpec.InactiveReason;
@@ -24,6 +26,7 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.OptionalInt;
+import org.jspecify.annotations.Nullable;
 
 /** Maps ClusterQueues to the scheduler's model. */
 public final class ClusterQueueMapper {
@@ -146,7 +149,7 @@ public final class ClusterQueueMapper {
         List.of());
   }
 
-  static StopPolicy stopPolicy(dev.sluice.api.v1beta2.StopPolicy policy) {
+  static StopPolicy stopPolicy(dev.sluice.api.v1beta2.ClusterQueue.StopPolicy policy) {
     return switch (policy) {
       case NONE -> StopPolicy.NONE;
       case HOLD -> StopPolicy.HOLD;
@@ -177,5 +180,47 @@ public final class ClusterQueueMapper {
         fungibility.whenCanBorrow() == FlavorFungibilityPolicy.TRY_NEXT_FLAVOR,
         fungibility.whenCanPreempt() == FlavorFungibilityPolicy.TRY_NEXT_FLAVOR,
         fungibility.preference() == FlavorFungibilityPreference.PREEMPTION_OVER_BORROWING);
+  }
+
+  /** Parses fair-sharing weights of queues and cohorts. */
+  static final class FairWeightParser {
+
+    private FairWeightParser() {}
+
+    /** The weight; 1 if it is absent, or if it is invalid, which is reported as a fault. */
+    static MappingResult<BigDecimal> translate(@Nullable FairSharing sharing) {
+      if (sharing == null) {
+        return new MappingResult<>(BigDecimal.ONE, List.of());
+      }
+      String given = sharing.weight().toString();
+      try {
+        BigDecimal weight = Quantities.parse(given);
+        if (weight.signum() >= 0) {
+          return new MappingResult<>(weight, List.of());
+        }
+      } catch (IllegalArgumentException e) {
+        return fault(given);
+      }
+      return fault(given);
+    }
+
+    /** The weight of a LocalQueue, of any sign; 1 if it is absent or not a quantity. */
+    static double ofLocalQueue(@Nullable FairSharing sharing) {
+      if (sharing == null) {
+        return 1;
+      }
+      try {
+        return Quantities.parse(sharing.weight().toString()).doubleValue();
+      } catch (IllegalArgumentException e) {
+        return 1;
+      }
+    }
+
+    private static MappingResult<BigDecimal> fault(String given) {
+      return new MappingResult<>(
+          BigDecimal.ONE,
+          List.of(
+              "spec.fairSharing.weight: \"%s\" is not a quantity of at least 0".formatted(given)));
+    }
   }
 }

@@ -4,6 +4,7 @@ import dev.sluice.api.queueing.QueueAnnotations;
 import dev.sluice.api.v1beta2.Cohort;
 import dev.sluice.core.model.CohortSpec;
 import dev.sluice.core.model.ResourceGroup;
+import dev.sluice.queues.mapping.ClusterQueueMapper.FairWeightParser;
 import java.math.BigDecimal;
 import java.util.ArrayList;
 import java.util.List;

@@ -8,6 +8,7 @@ import dev.sluice.core.model.ClusterQueueSpec.StopPolicy;
 import dev.sluice.core.model.LocalQueueId;
 import dev.sluice.core.model.LocalQueueSpec;
 import dev.sluice.core.model.SchedulerEvent;
+import dev.sluice.queues.mapping.ClusterQueueMapper.FairWeightParser;
 import java.time.DateTimeException;
 import java.time.Instant;
 import java.util.HashMap;

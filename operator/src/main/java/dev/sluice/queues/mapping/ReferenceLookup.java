@@ -7,6 +7,7 @@ import dev.sluice.api.v1beta2.ClusterQueue;
 import dev.sluice.api.v1beta2.ClusterQueue.AdmissionCheckStrategyRule;
 import dev.sluice.api.v1beta2.ResourceFlavor;
 import dev.sluice.core.model.ClusterQueueSpec.InactiveReason;
+import dev.sluice.queues.mapping.CheckControllerDescription.CheckControllers;
 import io.fabric8.kubernetes.api.model.Condition;
 import java.util.ArrayList;
 import java.util.HashSet;

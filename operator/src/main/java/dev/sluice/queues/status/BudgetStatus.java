@@ -5,7 +5,7 @@ import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.sluice.api.json.JsonFields;
 import dev.sluice.api.json.JsonMappers;
-import dev.sluice.core.budget.Hours;
+import dev.sluice.core.budget.Budgets.Hours;
 import dev.sluice.core.model.BudgetAccount;
 import dev.sluice.core.model.BudgetAccount.Charge;
 import dev.sluice.core.model.BudgetSpec.Limit;

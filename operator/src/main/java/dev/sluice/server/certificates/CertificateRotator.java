@@ -1,6 +1,7 @@
 package dev.sluice.server.certificates;
 
 import dev.sluice.kube.client.ApiErrorText;
+import dev.sluice.server.certificates.ServerKeys.CertificateSource;
 import java.io.IOException;
 import java.security.GeneralSecurityException;
 import java.time.Duration;

@@ -3,6 +3,7 @@ package dev.sluice.server.certificates;
 import dev.sluice.kube.certificates.CertificateAuthority;
 import dev.sluice.kube.certificates.CertificateWithKey;
 import dev.sluice.kube.certificates.Pem;
+import dev.sluice.server.certificates.ServerKeys.CertificateSource;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.security.GeneralSecurityException;

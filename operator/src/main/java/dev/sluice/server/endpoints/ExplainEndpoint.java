@@ -15,7 +15,7 @@ import dev.sluice.core.model.WorkloadId;
 import dev.sluice.core.topology.TopologyView;
 import dev.sluice.core.topology.TopologyView.Amounts;
 import dev.sluice.core.topology.TopologyView.Leaf;
-import dev.sluice.forecast.feed.WorkloadRunTime;
+import dev.sluice.forecast.feed.RunTimeEstimator.WorkloadRunTime;
 import dev.sluice.forecast.runtimes.RunTimeEstimate;
 import dev.sluice.forecast.starts.StartEstimate;
 import dev.sluice.kube.client.ApiErrorText;

@@ -3,7 +3,7 @@ package dev.sluice.server.endpoints;
 import dev.sluice.api.TextLimits;
 import dev.sluice.api.conversion.ConversionWebhook;
 import dev.sluice.server.http.HttpHandler;
-import dev.sluice.server.http.HttpLimits;
+import dev.sluice.server.http.HttpService.HttpLimits;
 import dev.sluice.server.http.JsonMemoryEstimate;
 import dev.sluice.server.http.Request;
 import dev.sluice.server.http.RequestBody;

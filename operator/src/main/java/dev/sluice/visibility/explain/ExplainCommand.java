@@ -7,7 +7,7 @@ import dev.sluice.kube.certificates.TlsContexts.ClientCertificate;
 import dev.sluice.kube.client.ApiErrorText;
 import dev.sluice.kube.client.ApiReader;
 import dev.sluice.kube.client.ClientConfigs;
-import dev.sluice.kube.client.ClusterAccess;
+import dev.sluice.kube.client.ClientConfigs.ClusterAccess;
 import dev.sluice.kube.client.DirectApiReader;
 import dev.sluice.kube.client.KubeconfigOption;
 import dev.sluice.kube.client.PlainKubeconfig;

@@ -1,8 +1,8 @@
 package dev.sluice.webhooks.kinds;
 
 import dev.sluice.webhooks.review.AdmissionFunction;
-import dev.sluice.webhooks.review.AdmissionRequest;
 import dev.sluice.webhooks.review.AdmissionResult;
+import dev.sluice.webhooks.review.WebhookRouter.AdmissionRequest;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;

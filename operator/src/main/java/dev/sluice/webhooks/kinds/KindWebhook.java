@@ -1,8 +1,8 @@
 package dev.sluice.webhooks.kinds;
 
 import dev.sluice.jobs.kind.WebhookRules.Review;
-import dev.sluice.webhooks.review.AdmissionRequest;
 import dev.sluice.webhooks.review.AdmissionResult;
+import dev.sluice.webhooks.review.WebhookRouter.AdmissionRequest;
 import dev.sluice.webhooks.rules.ClusterLookup;
 import dev.sluice.webhooks.rules.WebhookSettings;
 

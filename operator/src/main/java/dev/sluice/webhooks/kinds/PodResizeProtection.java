@@ -4,12 +4,12 @@ import com.fasterxml.jackson.databind.JsonNode;
 import dev.sluice.api.KueueConstants;
 import dev.sluice.api.json.JsonFields;
 import dev.sluice.webhooks.review.AdmissionFunction;
-import dev.sluice.webhooks.review.AdmissionRequest;
 import dev.sluice.webhooks.review.AdmissionResult;
 import dev.sluice.webhooks.review.FieldErrors;
 import dev.sluice.webhooks.review.FieldPath;
+import dev.sluice.webhooks.review.WebhookRouter.AdmissionRequest;
 import dev.sluice.webhooks.rules.ClusterLookup;
-import dev.sluice.webhooks.rules.JobMetadata;
+import dev.sluice.webhooks.rules.JobDefaults.JobMetadata;
 import java.util.List;
 
 /**

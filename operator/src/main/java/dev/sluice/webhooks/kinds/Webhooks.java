@@ -1,7 +1,9 @@
 package dev.sluice.webhooks.kinds;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.TextNode;
+import dev.sluice.api.KubernetesNames;
 import dev.sluice.api.KueueConstants;
 import dev.sluice.api.TextLimits;
 import dev.sluice.api.config.FeatureGate;
@@ -20,13 +22,13 @@ import dev.sluice.core.model.BudgetSpec;
 import dev.sluice.core.model.LocalQueueId;
 import dev.sluice.webhooks.kinds.QueueUseProtection.Subject;
 import dev.sluice.webhooks.review.AdmissionFunction;
-import dev.sluice.webhooks.review.AdmissionRequest;
 import dev.sluice.webhooks.review.AdmissionResult;
 import dev.sluice.webhooks.review.FieldErrors;
 import dev.sluice.webhooks.review.FieldPath;
 import dev.sluice.webhooks.review.JsonPatch;
+import dev.sluice.webhooks.review.WebhookRouter.AdmissionRequest;
 import dev.sluice.webhooks.rules.ClusterLookup;
-import dev.sluice.webhooks.rules.JobMetadata;
+import dev.sluice.webhooks.rules.JobDefaults.JobMetadata;
 import dev.sluice.webhooks.rules.LabelValidation;
 import dev.sluice.webhooks.rules.NameValidation;
 import dev.sluice.webhooks.rules.QueueAnnotationValidation;
@@ -521,6 +523,116 @@ public final class Webhooks {
           .map(owner -> JsonFields.text(owner, "uid"))
           .sorted()
           .toList();
+    }
+  }
+
+  /**
+   * Makes a new pod a member of the PodGroup of kube-scheduler that its annotation names. A
+   * template can't say it: that of a Job can't be changed so, and definitions of other kinds don't
+   * have the field. A pod that comes after the group was scheduled replaces another one and joins
+   * nothing (docs/gang-scheduling.md#replacements).
+   */
+  public static final class PodGroupMembershipWebhook implements AdmissionFunction {
+
+    /** The path of the webhook. */
+    public static final String PATH = "/mutate--v1-pods-of-podgroups";
+
+    /** The expression that a pod is to become a member. */
+    public static final String NAMES_A_GROUP =
+        "has(object.metadata.annotations) && '"
+            + KueueConstants.NATIVE_POD_GROUP
+            + "' in object.metadata.annotations";
+
+    private final ClusterLookup cluster;
+
+    PodGroupMembershipWebhook(ClusterLookup cluster) {
+      this.cluster = cluster;
+    }
+
+    @Override
+    public AdmissionResult review(AdmissionRequest request) {
+      String podGroup =
+          JsonFields.annotations(request.object())
+              .getOrDefault(KueueConstants.NATIVE_POD_GROUP, "");
+      if (!request.isCreate()
+          || !KubernetesNames.isSubdomain(podGroup)
+          || JsonFields.at(request.object(), "spec", "schedulingGroup").isObject()
+          || cluster.isScheduledPodGroup(request.namespace(), podGroup)) {
+        return AdmissionResult.allowed();
+      }
+      JsonPatch patch = new JsonPatch(request.object());
+      patch.set(
+          JsonNodeFactory.instance.objectNode().put("podGroupName", podGroup),
+          "spec",
+          "schedulingGroup");
+      return AdmissionResult.patched(patch);
+    }
+  }
+
+  /**
+   * Refuses a pod with which a job would run more than it was admitted with: at its creation, when
+   * its last scheduling gate goes, when it gets a controller, and when it is resized
+   * (docs/pod-accounting.md#prevent). Ephemeral containers request nothing, so that their addition
+   * isn't reviewed.
+   */
+  public static final class PodsOfJobsWebhook implements AdmissionFunction {
+
+    /** The path of the webhook. */
+    public static final String PATH = "/validate--v1-pods-of-jobs";
+
+    /** A pod has a controller that may be a job, or a part of one. */
+    private static final String CONTROLLED =
+        "(has(%1$s.metadata.ownerReferences) && %1$s.metadata.ownerReferences.exists(r,"
+            + " has(r.controller) && r.controller"
+            + " && !(r.kind in ['ReplicaSet', 'DaemonSet', 'Node'])))";
+
+    private static final String GETS_A_CONTROLLER =
+        "(has(object.metadata.ownerReferences) && object.metadata.ownerReferences.exists(r,"
+            + " has(r.controller) && r.controller && !(has(oldObject.metadata.ownerReferences)"
+            + " && oldObject.metadata.ownerReferences.exists(o,"
+            + " o.uid == r.uid && has(o.controller) && o.controller))))";
+
+    private static final String GATED =
+        "(has(%1$s.spec) && has(%1$s.spec.schedulingGates)"
+            + " && size(%1$s.spec.schedulingGates) > 0)";
+
+    /**
+     * The expression that a request may add to what a job runs. Pods of ReplicaSets, DaemonSets and
+     * Nodes are in no account, and don't wait for an operator.
+     */
+    public static final String MAY_ADD =
+        "(request.operation == 'CREATE' && "
+            + CONTROLLED.formatted("object")
+            + ") || (request.operation == 'UPDATE' && ("
+            + "(has(request.subResource) && request.subResource == 'resize')"
+            + " || ("
+            + GATED.formatted("oldObject")
+            + " && !"
+            + GATED.formatted("object")
+            + ") || "
+            + GETS_A_CONTROLLER
+            + "))";
+
+    private final ClusterLookup cluster;
+
+    PodsOfJobsWebhook(ClusterLookup cluster) {
+      this.cluster = cluster;
+    }
+
+    @Override
+    public AdmissionResult review(AdmissionRequest request) {
+      FieldErrors bad = new FieldErrors();
+      cluster.excessWith(request).ifPresent(excess -> bad.forbidden(path(request), excess));
+      return AdmissionResult.of(bad.errors(), List.of());
+    }
+
+    private static FieldPath path(AdmissionRequest request) {
+      if (request.subResource().equals(PodResizeProtection.RESIZE)) {
+        return FieldPath.of("spec", "containers");
+      }
+      return request.isCreate()
+          ? FieldPath.of("metadata", "ownerReferences")
+          : FieldPath.of("spec", "schedulingGates");
     }
   }
 }

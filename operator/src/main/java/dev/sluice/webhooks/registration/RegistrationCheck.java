@@ -1,8 +1,8 @@
 package dev.sluice.webhooks.registration;
 
 import dev.sluice.api.config.Selector;
-import dev.sluice.webhooks.kinds.PodGroupMembershipWebhook;
-import dev.sluice.webhooks.kinds.PodsOfJobsWebhook;
+import dev.sluice.webhooks.kinds.Webhooks.PodGroupMembershipWebhook;
+import dev.sluice.webhooks.kinds.Webhooks.PodsOfJobsWebhook;
 import io.fabric8.kubernetes.api.model.LabelSelector;
 import io.fabric8.kubernetes.api.model.LabelSelectorRequirement;
 import io.fabric8.kubernetes.api.model.admissionregistration.v1.MatchCondition;

@@ -2,11 +2,11 @@ package dev.sluice.webhooks.registration;
 
 import dev.sluice.api.KueueConstants;
 import dev.sluice.api.config.Selector;
-import dev.sluice.webhooks.kinds.PodGroupMembershipWebhook;
 import dev.sluice.webhooks.kinds.PodResizeProtection;
-import dev.sluice.webhooks.kinds.PodsOfJobsWebhook;
 import dev.sluice.webhooks.kinds.WebhookKind;
-import dev.sluice.webhooks.rules.MisnamedQueueLabels;
+import dev.sluice.webhooks.kinds.Webhooks.PodGroupMembershipWebhook;
+import dev.sluice.webhooks.kinds.Webhooks.PodsOfJobsWebhook;
+import dev.sluice.webhooks.rules.JobWarnings.MisnamedQueueLabels;
 import io.fabric8.kubernetes.api.model.LabelSelector;
 import io.fabric8.kubernetes.api.model.LabelSelectorBuilder;
 import io.fabric8.kubernetes.api.model.LabelSelectorRequirement;

@@ -1,9 +1,9 @@
 package dev.sluice.webhooks.registration;
 
 import dev.sluice.api.config.Configuration;
+import dev.sluice.api.config.Configuration.PodAccounting;
 import dev.sluice.api.config.FeatureGate;
 import dev.sluice.api.config.JobFrameworks;
-import dev.sluice.api.config.PodAccounting;
 import dev.sluice.api.config.Selector;
 import dev.sluice.jobs.kind.AddedKinds;
 import dev.sluice.jobs.kind.JobKindDescription;

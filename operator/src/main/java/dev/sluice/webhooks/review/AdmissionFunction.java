@@ -1,5 +1,7 @@
 package dev.sluice.webhooks.review;
 
+import dev.sluice.webhooks.review.WebhookRouter.AdmissionRequest;
+
 /** Reviews admission requests of one kind. Stateless and thread-safe. */
 @FunctionalInterface
 public interface AdmissionFunction {

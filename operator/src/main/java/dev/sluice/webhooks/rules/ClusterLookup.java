@@ -1,6 +1,7 @@
 package dev.sluice.webhooks.rules;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import dev.sluice.api.KueueConstants;
 import dev.sluice.api.json.JsonFields;
 import dev.sluice.api.queueing.AllowedSubjects;
 import dev.sluice.api.queueing.QueueRunTime;
@@ -9,7 +10,8 @@ import dev.sluice.core.model.BudgetSpec;
 import dev.sluice.core.model.LocalQueueId;
 import dev.sluice.jobs.kind.JobKind;
 import dev.sluice.queues.cache.ReservationTargets;
-import dev.sluice.webhooks.review.AdmissionRequest;
+import dev.sluice.webhooks.review.WebhookRouter.AdmissionRequest;
+import dev.sluice.webhooks.rules.JobDefaults.JobMetadata;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
@@ -197,7 +199,8 @@ public interface ClusterLookup {
    * was admitted with. Empty if the pod may run, or if pods aren't prevented. A pod that may run,
    * and is no dry run, counts from now on.
    *
-   * @throws dev.sluice.webhooks.review.ClusterNotListedException if that can't be told now
+   * @throws dev.sluice.webhooks.review.WebhookRouter.ClusterNotListedException if that can't be
+   *     told now
    */
   default Optional<String> excessWith(AdmissionRequest request) {
     return Optional.empty();
@@ -213,4 +216,33 @@ public interface ClusterLookup {
    * managed as well.
    */
   boolean isManaged(String namespace, Owner owner);
+
+  /**
+   * What a job or a Workload uses.
+   *
+   * @param queue the LocalQueue; empty if none
+   * @param priorityClass the WorkloadPriorityClass; empty if none
+   */
+  record QueueUse(String queue, String priorityClass) {
+
+    /** Nothing. */
+    public static final QueueUse NONE = new QueueUse("", "");
+
+    /** What a job of any kind uses; {@link #NONE} if there is no such object. */
+    public static QueueUse ofJob(JsonNode job) {
+      JobMetadata metadata = JobMetadata.of(job, false);
+      return new QueueUse(
+          metadata.queue().orElse(""), metadata.label(KueueConstants.PRIORITY_CLASS));
+    }
+
+    /** What a Workload uses; {@link #NONE} if there is no such object. */
+    public static QueueUse ofWorkload(JsonNode workload) {
+      boolean ofThisApi =
+          JsonFields.text(workload, "spec", "priorityClassRef", "kind")
+              .equals("WorkloadPriorityClass");
+      return new QueueUse(
+          JsonFields.text(workload, "spec", "queueName"),
+          ofThisApi ? JsonFields.text(workload, "spec", "priorityClassRef", "name") : "");
+    }
+  }
 }

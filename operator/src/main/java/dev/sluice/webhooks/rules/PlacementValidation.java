@@ -7,6 +7,7 @@ import dev.sluice.api.json.JsonFields;
 import dev.sluice.api.placement.LocalClusterAnnotations;
 import dev.sluice.api.placement.PlacementLimits;
 import dev.sluice.webhooks.review.FieldErrors;
+import dev.sluice.webhooks.rules.JobDefaults.JobMetadata;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;

@@ -5,6 +5,7 @@ import dev.sluice.api.TextLimits;
 import dev.sluice.api.config.FeatureGate;
 import dev.sluice.webhooks.review.FieldErrors;
 import dev.sluice.webhooks.review.FieldPath;
+import dev.sluice.webhooks.rules.JobDefaults.JobMetadata;
 import java.util.List;
 
 /**

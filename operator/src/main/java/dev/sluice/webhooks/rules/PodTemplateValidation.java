@@ -5,6 +5,7 @@ import dev.sluice.api.config.FeatureGate;
 import dev.sluice.api.json.JsonFields;
 import dev.sluice.webhooks.review.FieldErrors;
 import dev.sluice.webhooks.review.FieldPath;
+import dev.sluice.webhooks.rules.ResourceGroupValidation.QuantityValidation;
 import java.util.List;
 
 /** Validates the pod templates of Workloads. */

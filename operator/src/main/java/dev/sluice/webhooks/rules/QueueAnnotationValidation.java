@@ -1,9 +1,9 @@
 package dev.sluice.webhooks.rules;
 
 import dev.sluice.api.json.JsonFields;
-import dev.sluice.webhooks.review.AdmissionRequest;
 import dev.sluice.webhooks.review.FieldErrors;
 import dev.sluice.webhooks.review.FieldPath;
+import dev.sluice.webhooks.review.WebhookRouter.AdmissionRequest;
 import java.util.Map;
 import java.util.function.Function;
 

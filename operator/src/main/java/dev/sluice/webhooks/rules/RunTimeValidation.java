@@ -9,10 +9,11 @@ import dev.sluice.api.queueing.CheckpointAnnotations;
 import dev.sluice.api.queueing.CostAnnotations;
 import dev.sluice.api.queueing.QueueRunTime;
 import dev.sluice.api.queueing.RunTimeAnnotations;
-import dev.sluice.webhooks.review.AdmissionRequest;
 import dev.sluice.webhooks.review.FieldErrors;
 import dev.sluice.webhooks.review.FieldPath;
 import dev.sluice.webhooks.review.JsonPatch;
+import dev.sluice.webhooks.review.WebhookRouter.AdmissionRequest;
+import dev.sluice.webhooks.rules.JobDefaults.JobMetadata;
 import java.util.Map;
 import java.util.Optional;
 

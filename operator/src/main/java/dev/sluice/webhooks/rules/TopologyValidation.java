@@ -310,4 +310,13 @@ public final class TopologyValidation {
       }
     }
   }
+
+  /**
+   * The part of a pod set that topology validation needs.
+   *
+   * @param count number of pods
+   * @param path path of the annotations
+   * @param annotations annotations of the pod template
+   */
+  public record PodSetShape(long count, FieldPath path, Map<String, String> annotations) {}
 }

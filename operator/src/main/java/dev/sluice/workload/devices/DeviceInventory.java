@@ -5,6 +5,7 @@ import com.google.common.cache.Cache;
 import com.google.common.cache.CacheBuilder;
 import dev.sluice.core.model.Taint;
 import dev.sluice.core.model.Toleration;
+import dev.sluice.workload.devices.DeviceSelectors.SelectorWork;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;

@@ -1,14 +1,18 @@
 package dev.sluice.workload.devices;
 
+import com.fasterxml.jackson.databind.JsonNode;
 import dev.sluice.api.config.Resources;
 import dev.sluice.kube.reflect.Reflector;
+import dev.sluice.kube.reflect.Reflector.Store;
 import dev.sluice.kube.reflect.Reflectors;
-import dev.sluice.kube.reflect.Store;
 import dev.sluice.workload.devices.DeviceInventory.DeviceSlice;
 import dev.sluice.workload.record.DeviceCharge;
 import dev.sluice.workload.record.PodTemplate;
 import java.time.Duration;
+import java.util.Collections;
+import java.util.Comparator;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
@@ -227,5 +231,74 @@ public final class DeviceReader implements ClaimedDevices, AutoCloseable {
   @Override
   public void close() {
     reflectors.forEach(Reflector::close);
+  }
+
+  /** The objects of a cluster that tell what claims are made of. Readable from any thread. */
+  interface DeviceObjects {
+
+    /** The ResourceClaimTemplate of this name, if it exists. */
+    Optional<ClaimSpec> template(String namespace, String name);
+
+    /** The DeviceClass of this name, if it exists. */
+    Optional<DeviceClass> deviceClass(String name);
+
+    /** The devices that the cluster has now. */
+    DeviceInventory devices();
+  }
+
+  /**
+   * Resources that pods may request instead of claims, because DeviceClasses stand behind them.
+   *
+   * @param replaced the resources that count as others, by the name that pods request
+   * @param refused the resources that can't be counted
+   * @param charge the charge of a pod without claims that requests none of those refused
+   */
+  record ExtendedResources(Map<String, String> replaced, Set<String> refused, DeviceCharge charge) {
+
+    /** No such resources. */
+    static final ExtendedResources NONE =
+        new ExtendedResources(Map.of(), Set.of(), DeviceCharge.NONE);
+
+    static ExtendedResources of(Map<String, String> replaced, Set<String> refused) {
+      Map<String, String> names = Map.copyOf(replaced);
+      return new ExtendedResources(
+          names,
+          Set.copyOf(refused),
+          names.isEmpty()
+              ? DeviceCharge.NONE
+              : new DeviceCharge(Collections.emptySortedMap(), names, List.of(), List.of()));
+    }
+
+    /** The refused resources that a template requests, each once and sorted. */
+    List<String> refusedBy(PodTemplate template) {
+      return refused.isEmpty()
+          ? List.of()
+          : template.resources().filter(refused::contains).distinct().sorted().toList();
+    }
+  }
+
+  /**
+   * What is kept of a DeviceClass of {@code resource.k8s.io/v1}.
+   *
+   * @param name its name
+   * @param createdAt its creation, as the API server writes it
+   * @param extendedResource the resource that pods may request instead of claims; empty: none
+   * @param selectors the expressions in CEL that each device of the class meets
+   */
+  record DeviceClass(
+      String name, String createdAt, String extendedResource, List<String> selectors) {
+
+    /** Of several classes with one extended resource, the newest counts, then the first by name. */
+    static final Comparator<DeviceClass> NEWEST_FIRST =
+        Comparator.comparing(DeviceClass::createdAt).reversed().thenComparing(DeviceClass::name);
+
+    /** Reads a DeviceClass. */
+    static DeviceClass of(JsonNode object) {
+      return new DeviceClass(
+          object.path("metadata").path("name").asText(""),
+          object.path("metadata").path("creationTimestamp").asText(""),
+          object.path("spec").path("extendedResourceName").asText(""),
+          ClaimSpec.selectors(object.path("spec").path("selectors")));
+    }
   }
 }

@@ -1,5 +1,6 @@
 package dev.sluice.workload.devices;
 
+import dev.sluice.workload.devices.DeviceSelectors.SelectorWork;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;

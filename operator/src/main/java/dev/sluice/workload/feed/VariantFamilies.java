@@ -1,7 +1,7 @@
 package dev.sluice.workload.feed;
 
-import dev.sluice.core.model.PendingWorkload.JobSlice;
-import dev.sluice.core.model.PendingWorkload.Variant;
+import dev.sluice.core.model.SchedulerEvent.PendingWorkload.JobSlice;
+import dev.sluice.core.model.SchedulerEvent.PendingWorkload.Variant;
 import dev.sluice.workload.record.CachedWorkload;
 import dev.sluice.workload.record.WorkloadLister;
 import dev.sluice.workload.status.VariantPolicy;

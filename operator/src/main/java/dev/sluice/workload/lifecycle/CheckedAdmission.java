@@ -2,8 +2,9 @@ package dev.sluice.workload.lifecycle;
 
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.sluice.workload.lifecycle.LifecycleAction.PatchStatus;
+import dev.sluice.workload.lifecycle.WorkloadLifecycle.LifecycleEvents;
 import dev.sluice.workload.record.CachedWorkload;
-import dev.sluice.workload.writing.DecisionLog;
+import dev.sluice.workload.writing.DecisionExecutor.DecisionLog;
 import java.time.InstantSource;
 import java.util.Optional;
 import java.util.function.Function;

@@ -7,6 +7,7 @@ import dev.sluice.api.queueing.StartRules;
 import dev.sluice.workload.lifecycle.LifecycleAction.EventSpec;
 import dev.sluice.workload.lifecycle.LifecycleAction.PatchStatus;
 import dev.sluice.workload.lifecycle.LifecycleOptions.Eviction;
+import dev.sluice.workload.lifecycle.QueueLookup.QueueState;
 import dev.sluice.workload.record.CachedWorkload;
 import dev.sluice.workload.record.CachedWorkload.CheckState;
 import dev.sluice.workload.record.CachedWorkload.Condition;

@@ -8,6 +8,7 @@ import dev.sluice.api.KueueConstants;
 import dev.sluice.core.model.WorkloadId;
 import dev.sluice.workload.lifecycle.FamilyPolicy.Write;
 import dev.sluice.workload.lifecycle.LifecycleAction.EventSpec;
+import dev.sluice.workload.lifecycle.WorkloadLifecycle.LifecycleEvents;
 import dev.sluice.workload.record.CachedWorkload;
 import dev.sluice.workload.record.WorkloadListener;
 import dev.sluice.workload.record.WorkloadLister;

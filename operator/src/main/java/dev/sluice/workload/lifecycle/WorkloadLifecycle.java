@@ -7,7 +7,7 @@ import dev.sluice.workload.record.CachedWorkload;
 import dev.sluice.workload.record.WorkloadListener;
 import dev.sluice.workload.record.WorkloadLister;
 import dev.sluice.workload.status.WorkloadFinalizer;
-import dev.sluice.workload.writing.DecisionLog;
+import dev.sluice.workload.writing.DecisionExecutor.DecisionLog;
 import dev.sluice.workload.writing.WorkloadWriter;
 import dev.sluice.workload.writing.WorkloadWriter.Outcome;
 import dev.sluice.workload.writing.WorkloadWriter.Urgency;
@@ -287,5 +287,13 @@ public final class WorkloadLifecycle implements WorkloadListener, QueueStateList
       case LifecycleAction.Annotate annotate -> List.of();
       case LifecycleAction.RemoveFinalizer remove -> List.of();
     };
+  }
+
+  /** Records Kubernetes events about what the life cycle did to Workloads. */
+  @FunctionalInterface
+  public interface LifecycleEvents {
+
+    /** Records an event about the Workload; returns at once. */
+    void record(WorkloadId workload, LifecycleAction.EventSpec eventSpec);
   }
 }

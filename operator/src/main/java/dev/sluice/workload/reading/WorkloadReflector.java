@@ -6,12 +6,12 @@ import com.fasterxml.jackson.databind.node.MissingNode;
 import dev.sluice.api.json.JsonMappers;
 import dev.sluice.core.model.WorkloadId;
 import dev.sluice.kube.client.Backoff;
-import dev.sluice.kube.client.ResourceExpiredException;
 import dev.sluice.kube.client.ResponseStream;
+import dev.sluice.kube.client.ResponseStream.ResourceExpiredException;
 import dev.sluice.kube.client.StreamingListParser;
 import dev.sluice.kube.reflect.ListWatch;
+import dev.sluice.kube.reflect.ListWatch.ReadOptions;
 import dev.sluice.kube.reflect.ReadErrorLog;
-import dev.sluice.kube.reflect.ReadOptions;
 import dev.sluice.kube.reflect.TolerantDeserializers;
 import dev.sluice.workload.record.CachedWorkload;
 import dev.sluice.workload.record.WorkloadCache;
@@ -601,5 +601,39 @@ public final class WorkloadReflector implements WorkloadReader {
     void unreadableObject() {
       unreadable.increment();
     }
+  }
+
+  /**
+   * Options of the reflector.
+   *
+   * @param pageSize objects per page of a listing
+   * @param watchSeconds about how long the server keeps a watch; the actual time is scattered
+   * @param hurriedWatchSeconds how long a watch lasts that was opened to get a bookmark soon (the
+   *     server sends one two seconds before the end)
+   * @param silence the longest time without an event before a watch is replaced; bookmarks arrive
+   *     each minute
+   * @param relistBelow with fewer Workloads than this, catching up is done by listing them
+   * @param firstPause the first pause after a failure
+   * @param longestPause the longest pause between attempts
+   */
+  public record ReflectorOptions(
+      int pageSize,
+      int watchSeconds,
+      int hurriedWatchSeconds,
+      Duration silence,
+      int relistBelow,
+      Duration firstPause,
+      Duration longestPause) {
+
+    /** The options for production. */
+    public static final ReflectorOptions DEFAULT =
+        new ReflectorOptions(
+            500,
+            400,
+            3,
+            Duration.ofMinutes(3),
+            2000,
+            Duration.ofMillis(200),
+            Duration.ofSeconds(15));
   }
 }

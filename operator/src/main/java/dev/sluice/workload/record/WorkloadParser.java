@@ -12,7 +12,7 @@ import dev.sluice.core.model.MapCopies;
 import dev.sluice.core.model.TopologyRequest;
 import dev.sluice.core.model.WorkloadId;
 import dev.sluice.kube.json.JsonTokenReader;
-import dev.sluice.kube.json.StringInterner;
+import dev.sluice.kube.json.JsonTokenReader.StringInterner;
 import dev.sluice.kube.json.WeakInterner;
 import dev.sluice.kube.reflect.TolerantDeserializers;
 import dev.sluice.workload.record.CachedWorkload.Owner;

@@ -4,6 +4,7 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.sluice.core.model.TopologyRequest.PodSetTopology;
 import dev.sluice.core.model.TopologyRequest.PodSetTopology.Delay;
 import dev.sluice.workload.record.CachedWorkload;
+import dev.sluice.workload.status.StatusPatch.AdmissionPatches;
 import java.util.TreeMap;
 
 /** The field {@code delayedTopologyRequest} of an assignment. */

@@ -1,7 +1,7 @@
 package dev.sluice.workload.status;
 
 import dev.sluice.api.v1beta2.ClusterQueue.ConcurrentAdmissionMode;
-import dev.sluice.core.model.PendingWorkload;
+import dev.sluice.core.model.SchedulerEvent.PendingWorkload;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;

@@ -13,14 +13,14 @@ import dev.sluice.core.model.WorkloadId;
 import dev.sluice.workload.record.CachedWorkload;
 import dev.sluice.workload.record.CachedWorkload.CheckState;
 import dev.sluice.workload.record.WorkloadLister;
-import dev.sluice.workload.status.AdmissionPatches;
 import dev.sluice.workload.status.CheckStates;
 import dev.sluice.workload.status.CheckpointRequest;
 import dev.sluice.workload.status.DelayedTopology;
-import dev.sluice.workload.status.NodeFailures;
 import dev.sluice.workload.status.Preemptions;
-import dev.sluice.workload.status.RequiredChecks;
 import dev.sluice.workload.status.StatusPatch;
+import dev.sluice.workload.status.StatusPatch.AdmissionPatches;
+import dev.sluice.workload.status.StatusPatch.NodeFailures;
+import dev.sluice.workload.status.StatusPatch.RequiredChecks;
 import dev.sluice.workload.writing.WorkloadWriter.Outcome;
 import dev.sluice.workload.writing.WorkloadWriter.Urgency;
 import java.net.HttpURLConnection;
@@ -609,5 +609,54 @@ public final class DecisionExecutor implements Consumer<Decision> {
             newerVersions.after(target.id(), version).thenRunAsync(() -> refuse(target), executor);
       }
     }
+  }
+
+  /** The logger of decisions about Workloads, which can be turned off alone. */
+  public static final class DecisionLog {
+
+    /**
+     * Name of the logger of what was decided about single Workloads: quota reserved, preempted,
+     * evicted, why they wait.
+     */
+    public static final String NAME = "dev.sluice.decisions";
+
+    private DecisionLog() {}
+  }
+
+  /**
+   * Worker clusters that a Workload is nominated for, or bound to, in the write that reserves its
+   * quota, so that no second write is needed for it. Called by any thread.
+   */
+  @FunctionalInterface
+  public interface FirstNomination {
+
+    /**
+     * The worker clusters of a Workload.
+     *
+     * @param bound the cluster that it is bound to before any worker has admitted it: the
+     *     replacement of a slice of an elastic job stays where the job runs
+     * @param nominated the clusters that are asked; empty if they are nominated later, or never,
+     *     and if the Workload is bound to one
+     */
+    record Clusters(Optional<String> bound, List<String> nominated) {
+
+      /** No cluster. */
+      public static final Clusters NONE = new Clusters(Optional.empty(), List.of());
+
+      /** Copies the list. */
+      public Clusters {
+        nominated = List.copyOf(nominated);
+      }
+    }
+
+    /** Nominates none. */
+    FirstNomination NONE = (workload, checks) -> Clusters.NONE;
+
+    /**
+     * The worker clusters of a Workload with admission checks.
+     *
+     * @param checks the states of the admission checks after the write
+     */
+    Clusters of(CachedWorkload workload, List<CheckState> checks);
   }
 }

@@ -5,6 +5,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 import static org.assertj.core.api.Assertions.tuple;
 
+import dev.sluice.api.config.Configuration.BindAddress;
+import dev.sluice.api.config.Configuration.DashboardServer;
 import dev.sluice.api.config.Configuration.RunTimes;
 import dev.sluice.api.config.Configuration.TlsVersion;
 import dev.sluice.api.config.ConfigurationException.ValidationError;

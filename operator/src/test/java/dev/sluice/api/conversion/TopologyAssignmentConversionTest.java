@@ -6,6 +6,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.sluice.api.conversion.HubConverter.ConversionData;
 import dev.sluice.api.conversion.HubConverter.WorkloadV1Beta1;
 import dev.sluice.api.json.JsonMappers;
 import java.io.IOException;

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.dataformat.yaml.YAMLMapper;
 import dev.sluice.api.sluice.ReservationReader.Kind;
+import dev.sluice.api.sluice.ReservationReader.ReservationTimes;
 import dev.sluice.core.model.LocalQueueId;
 import dev.sluice.core.model.SchedulerEvent.ReservedCapacity.Occurrence;
 import dev.sluice.core.model.SchedulerEvent.ReservedCapacity.Scope;

@@ -12,7 +12,7 @@ import ch.qos.logback.core.read.ListAppender;
 import dev.sluice.api.config.Configuration;
 import dev.sluice.api.config.ConfigurationLoader;
 import dev.sluice.app.OperatorRunner;
-import dev.sluice.workload.writing.DecisionLog;
+import dev.sluice.workload.writing.DecisionExecutor.DecisionLog;
 import java.nio.charset.StandardCharsets;
 import java.time.Instant;
 import java.util.stream.Collectors;

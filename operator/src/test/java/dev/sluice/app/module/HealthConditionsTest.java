@@ -2,6 +2,7 @@ package dev.sluice.app.module;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.sluice.app.module.CertificateModule.CacheReadiness;
 import dev.sluice.app.module.SchedulerModule.EngineWatchdog;
 import dev.sluice.core.engine.PendingPosition;
 import dev.sluice.core.engine.SchedulerQueries;

@@ -6,10 +6,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.fasterxml.jackson.databind.JsonNode;
-import dev.sluice.accounting.Account;
 import dev.sluice.accounting.AdmissionComparison;
 import dev.sluice.accounting.PodAccountant;
 import dev.sluice.accounting.PodAccounts;
+import dev.sluice.accounting.PodAccounts.Account;
 import dev.sluice.accounting.PodRecord;
 import dev.sluice.accounting.PodRecordParser;
 import dev.sluice.api.json.JsonMappers;

@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import dev.sluice.app.module.InstallationModule.RegistrationReadiness;
 import dev.sluice.install.RegistrationRepair.Finding;
-import dev.sluice.kube.leader.LeaseStore;
+import dev.sluice.kube.leader.LeaseElector.LeaseStore;
 import dev.sluice.kube.leader.SharedObjectsGuard;
 import dev.sluice.kube.leader.SharedObjectsGuard.HeldByOtherException;
 import io.fabric8.kubernetes.api.model.coordination.v1.Lease;

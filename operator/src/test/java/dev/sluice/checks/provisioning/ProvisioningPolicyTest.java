@@ -5,11 +5,13 @@ import static dev.sluice.checks.provisioning.GivenProvisioning.request;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.node.ObjectNode;
-import dev.sluice.checks.provisioning.ProvisioningDecision.CreateRequest;
-import dev.sluice.checks.provisioning.ProvisioningDecision.DeleteRequest;
-import dev.sluice.checks.provisioning.ProvisioningDecision.Keep;
-import dev.sluice.checks.provisioning.ProvisioningDecision.NameTaken;
-import dev.sluice.checks.provisioning.ProvisioningDecision.SetState;
+import dev.sluice.checks.provisioning.ProvisioningPolicy.ParameterResolution;
+import dev.sluice.checks.provisioning.ProvisioningPolicy.ProvisioningDecision;
+import dev.sluice.checks.provisioning.ProvisioningPolicy.ProvisioningDecision.CreateRequest;
+import dev.sluice.checks.provisioning.ProvisioningPolicy.ProvisioningDecision.DeleteRequest;
+import dev.sluice.checks.provisioning.ProvisioningPolicy.ProvisioningDecision.Keep;
+import dev.sluice.checks.provisioning.ProvisioningPolicy.ProvisioningDecision.NameTaken;
+import dev.sluice.checks.provisioning.ProvisioningPolicy.ProvisioningDecision.SetState;
 import dev.sluice.jobs.kind.StartConflictException;
 import dev.sluice.workload.record.CachedWorkload.PodSetUpdate;
 import java.util.List;

@@ -4,6 +4,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import dev.sluice.api.v1beta2.AdmissionCheck.AdmissionCheckParametersReference;
 import dev.sluice.api.v1beta2.AdmissionCheck.AdmissionCheckSpec;
 import dev.sluice.api.v1beta2.ProvisioningRequestConfig;
+import dev.sluice.checks.provisioning.ProvisioningPolicy.ParameterResolution;
 import dev.sluice.jobs.kind.StartConflictException;
 import java.util.Optional;
 

@@ -2,6 +2,7 @@ package dev.sluice.checks.provisioning;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.sluice.checks.provisioning.NodeCapacityReconciler.RefusedCreations;
 import java.time.Duration;
 import java.time.Instant;
 import org.junit.jupiter.api.Test;

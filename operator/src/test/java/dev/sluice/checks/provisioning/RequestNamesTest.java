@@ -2,6 +2,7 @@ package dev.sluice.checks.provisioning;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.sluice.checks.provisioning.RequestManifest.RequestNames;
 import org.junit.jupiter.api.Test;
 
 class RequestNamesTest {

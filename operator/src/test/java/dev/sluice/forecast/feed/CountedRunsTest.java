@@ -3,6 +3,7 @@ package dev.sluice.forecast.feed;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.sluice.core.model.WorkloadId;
+import dev.sluice.forecast.feed.RunTimeRecorder.CountedRuns;
 import java.time.Instant;
 import org.junit.jupiter.api.Test;
 

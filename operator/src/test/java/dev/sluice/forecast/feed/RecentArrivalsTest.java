@@ -3,6 +3,7 @@ package dev.sluice.forecast.feed;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.sluice.api.queueing.RunTimeAnnotations;
+import dev.sluice.forecast.feed.StartEstimator.RecentArrivals;
 import dev.sluice.workload.record.CachedWorkload;
 import java.util.List;
 import java.util.Set;

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.sluice.api.queueing.QueueRunTime;
 import dev.sluice.api.queueing.RunTimeAnnotations;
+import dev.sluice.forecast.feed.RunTimeEstimator.WorkloadRunTime;
 import dev.sluice.forecast.runtimes.RunTimeDistribution;
 import dev.sluice.forecast.runtimes.RunTimeEstimate.Basis;
 import dev.sluice.forecast.runtimes.RunTimeGroup.Level;

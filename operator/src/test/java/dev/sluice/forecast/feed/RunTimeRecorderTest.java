@@ -7,7 +7,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.sluice.forecast.runtimes.FinishedRun.End;
 import dev.sluice.forecast.runtimes.RunTimeGroup.Level;
 import dev.sluice.forecast.runtimes.RunTimeHistory.Learned;
-import dev.sluice.forecast.runtimes.RunTimeOptions;
+import dev.sluice.forecast.runtimes.RunTimeHistory.RunTimeOptions;
 import dev.sluice.workload.record.CachedWorkload;
 import java.time.Duration;
 import java.time.InstantSource;

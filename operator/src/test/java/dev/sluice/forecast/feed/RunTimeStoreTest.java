@@ -6,7 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
-import dev.sluice.forecast.runtimes.RunTimeOptions;
+import dev.sluice.forecast.runtimes.RunTimeHistory.RunTimeOptions;
 import dev.sluice.kube.client.ApiClient;
 import dev.sluice.workload.ScriptedServer;
 import dev.sluice.workload.ScriptedServer.Asked;

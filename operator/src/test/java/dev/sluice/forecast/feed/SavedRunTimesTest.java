@@ -3,6 +3,7 @@ package dev.sluice.forecast.feed;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.sluice.forecast.feed.RunTimeRecorder.CountedRuns;
 import dev.sluice.forecast.runtimes.FinishedRun;
 import dev.sluice.forecast.runtimes.FinishedRun.End;
 import dev.sluice.forecast.runtimes.RunTimeGroup;

@@ -4,6 +4,7 @@ import static dev.sluice.forecast.feed.RunWorkload.at;
 import static dev.sluice.forecast.feed.RunWorkload.named;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.sluice.forecast.feed.RunTimeRecorder.WorkloadRuns;
 import dev.sluice.forecast.runtimes.FinishedRun;
 import dev.sluice.forecast.runtimes.FinishedRun.End;
 import dev.sluice.workload.record.CachedWorkload;

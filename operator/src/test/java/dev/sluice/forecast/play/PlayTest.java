@@ -13,6 +13,7 @@ import dev.sluice.core.model.SchedulerEvent.ReservedCapacity.Scope;
 import dev.sluice.core.model.SchedulerEvent.ReservedCapacity.Share;
 import dev.sluice.core.model.SchedulerEvent.ReservedCapacity.Users;
 import dev.sluice.core.model.WorkloadId;
+import dev.sluice.forecast.play.Play.PlayListener;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;

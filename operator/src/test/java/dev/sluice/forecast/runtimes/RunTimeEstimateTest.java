@@ -6,6 +6,7 @@ import dev.sluice.forecast.runtimes.FinishedRun.End;
 import dev.sluice.forecast.runtimes.RunTimeEstimate.Basis;
 import dev.sluice.forecast.runtimes.RunTimeGroup.Level;
 import dev.sluice.forecast.runtimes.RunTimeHistory.Learned;
+import dev.sluice.forecast.runtimes.RunTimeHistory.RunTimeOptions;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;

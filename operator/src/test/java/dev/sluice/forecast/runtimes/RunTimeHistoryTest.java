@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.sluice.forecast.runtimes.FinishedRun.End;
 import dev.sluice.forecast.runtimes.RunTimeGroup.Level;
 import dev.sluice.forecast.runtimes.RunTimeHistory.Learned;
+import dev.sluice.forecast.runtimes.RunTimeHistory.RunTimeOptions;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;

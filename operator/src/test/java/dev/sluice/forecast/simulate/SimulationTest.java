@@ -2,7 +2,7 @@ package dev.sluice.forecast.simulate;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.sluice.core.budget.Hours;
+import dev.sluice.core.budget.Budgets.Hours;
 import dev.sluice.core.engine.EngineState;
 import dev.sluice.core.model.BackfillRules;
 import dev.sluice.core.model.BackfillRules.RunBound;
@@ -18,8 +18,8 @@ import dev.sluice.core.model.CohortSpec;
 import dev.sluice.core.model.Decision;
 import dev.sluice.core.model.FlavorAttempt.Cost;
 import dev.sluice.core.model.PendingReason;
-import dev.sluice.core.model.PendingWorkload;
 import dev.sluice.core.model.SchedulerEvent;
+import dev.sluice.core.model.SchedulerEvent.PendingWorkload;
 import dev.sluice.core.model.SchedulerEvent.ReservedCapacity;
 import dev.sluice.core.model.SchedulerEvent.ReservedCapacity.Occurrence;
 import dev.sluice.core.model.SchedulerEvent.ReservedCapacity.Scope;

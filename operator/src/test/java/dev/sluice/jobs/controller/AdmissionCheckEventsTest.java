@@ -5,6 +5,7 @@ import static dev.sluice.jobs.GivenWorkload.workloadOf;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.sluice.jobs.GivenWorkload;
+import dev.sluice.jobs.controller.JobController.AdmissionCheckEvents;
 import dev.sluice.jobs.kind.JobKind;
 import dev.sluice.jobs.kind.JobRef;
 import dev.sluice.jobs.kinds.batch.BatchJob;

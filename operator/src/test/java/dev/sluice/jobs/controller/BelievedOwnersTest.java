@@ -2,6 +2,7 @@ package dev.sluice.jobs.controller;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.sluice.jobs.controller.OwnerChainResolver.BelievedOwners;
 import dev.sluice.jobs.kinds.BuiltInIntegrations;
 import dev.sluice.jobs.policy.CachedJob.Controller;
 import dev.sluice.workload.record.CachedWorkload;

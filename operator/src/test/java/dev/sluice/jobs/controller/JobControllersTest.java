@@ -3,6 +3,7 @@ package dev.sluice.jobs.controller;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.sluice.jobs.ScriptedApi;
+import dev.sluice.jobs.controller.JobControllers.JobKindController;
 import dev.sluice.jobs.kind.JobIntegration;
 import dev.sluice.jobs.kind.ObjectKey;
 import dev.sluice.jobs.kinds.batch.BatchJob;
@@ -10,8 +11,8 @@ import dev.sluice.jobs.kinds.kubeflow.LegacyMpiJob;
 import dev.sluice.jobs.kinds.kubeflow.MpiJob;
 import dev.sluice.jobs.madeup.Task;
 import dev.sluice.jobs.policy.JobOptions;
-import dev.sluice.kube.controller.GroupKindConcurrency;
 import dev.sluice.kube.controller.WorkQueueSettings;
+import dev.sluice.kube.controller.WorkQueueSettings.GroupKindConcurrency;
 import dev.sluice.kube.reflect.ReadErrorLog;
 import dev.sluice.kube.reflect.Reflectors;
 import io.fabric8.kubernetes.client.ConfigBuilder;

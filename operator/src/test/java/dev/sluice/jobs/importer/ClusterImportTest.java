@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.sluice.jobs.importer.ImportQueues.ImportDecision;
 import dev.sluice.jobs.kinds.batch.BatchJob;
 import dev.sluice.kube.client.RequestLimiter;
 import dev.sluice.testing.PlayedApi;

@@ -14,7 +14,7 @@ import dev.sluice.jobs.GivenJob;
 import dev.sluice.jobs.GivenObject;
 import dev.sluice.jobs.GivenWorkload;
 import dev.sluice.jobs.JobRulesOf;
-import dev.sluice.jobs.controller.BelievedOwners;
+import dev.sluice.jobs.controller.OwnerChainResolver.BelievedOwners;
 import dev.sluice.jobs.kinds.BuiltInIntegrations;
 import dev.sluice.jobs.kinds.batch.BatchJob;
 import dev.sluice.jobs.policy.JobAction.CreateWorkload;

@@ -12,6 +12,7 @@ import dev.sluice.api.queueing.StartRules;
 import dev.sluice.jobs.GivenJob;
 import dev.sluice.jobs.GivenWorkload;
 import dev.sluice.jobs.policy.JobOptions.ClusterState;
+import dev.sluice.jobs.policy.WorkloadFactory.PrioritySource;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;

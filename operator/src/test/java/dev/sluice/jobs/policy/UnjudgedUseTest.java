@@ -9,6 +9,7 @@ import dev.sluice.jobs.GivenCluster;
 import dev.sluice.jobs.GivenJob;
 import dev.sluice.jobs.GivenWorkload;
 import dev.sluice.jobs.kinds.batch.BatchJob;
+import dev.sluice.jobs.policy.CachedJob.UnjudgedUse;
 import dev.sluice.jobs.policy.JobAction.CreateWorkload;
 import dev.sluice.jobs.policy.JobAction.PatchWorkload;
 import dev.sluice.jobs.policy.JobAction.Requeue;

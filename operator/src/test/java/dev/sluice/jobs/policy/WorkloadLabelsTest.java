@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.sluice.api.json.JsonFields;
 import dev.sluice.api.queueing.StartRules;
 import dev.sluice.jobs.policy.JobOptions.ClusterState;
+import dev.sluice.jobs.policy.WorkloadFactory.PrioritySource;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;

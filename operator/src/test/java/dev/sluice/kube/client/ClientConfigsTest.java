@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.sluice.kube.certificates.CertificateAuthority;
 import dev.sluice.kube.certificates.CertificateWithKey;
 import dev.sluice.kube.certificates.Pem;
+import dev.sluice.kube.client.ClientConfigs.KubeconfigException;
 import io.fabric8.kubernetes.client.Config;
 import io.fabric8.kubernetes.client.ConfigBuilder;
 import io.fabric8.kubernetes.client.internal.SSLUtils;

@@ -3,6 +3,7 @@ package dev.sluice.kube.client;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.sluice.kube.client.ResponseStream.ConnectionLostException;
 import java.io.IOException;
 import java.time.Duration;
 import java.time.InstantSource;

@@ -2,6 +2,7 @@ package dev.sluice.kube.client;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.sluice.kube.client.ClientConfigs.ClusterAccess;
 import java.io.IOException;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;

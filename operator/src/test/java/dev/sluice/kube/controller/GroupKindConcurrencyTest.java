@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import dev.sluice.api.v1beta2.ClusterQueue;
+import dev.sluice.kube.controller.WorkQueueSettings.GroupKindConcurrency;
 import io.fabric8.kubernetes.api.model.ObjectMetaBuilder;
 import io.javaoperatorsdk.operator.api.reconciler.Context;
 import java.lang.reflect.Proxy;

@@ -3,6 +3,7 @@ package dev.sluice.kube.controller;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.sluice.kube.controller.WorkQueue.KeyHandler;
+import dev.sluice.kube.controller.WorkQueueSettings.GroupKindConcurrency;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import dev.sluice.kube.events.EventRecorder.Budget;
+import dev.sluice.kube.events.EventRecorder.EventSink;
 import dev.sluice.kube.events.EventRecorder.Routine;
 import dev.sluice.kube.events.EventRecorder.Type;
 import dev.sluice.kube.leader.ReplicaRole;

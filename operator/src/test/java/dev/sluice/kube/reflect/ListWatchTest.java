@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.sluice.kube.reflect.ListWatch.ReadOptions;
 import dev.sluice.workload.ScriptedServer;
 import java.io.IOException;
 import java.time.Duration;

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import dev.sluice.kube.reflect.Reflector.Store;
 import dev.sluice.workload.ScriptedServer;
 import dev.sluice.workload.ScriptedServer.Watch;
 import java.io.IOException;

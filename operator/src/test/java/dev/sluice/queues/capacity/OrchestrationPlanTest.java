@@ -2,9 +2,9 @@ package dev.sluice.queues.capacity;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.sluice.api.v1alpha1.Capacity;
-import dev.sluice.api.v1alpha1.Capacity.FlavorCapacity;
 import dev.sluice.api.v1alpha1.CapacityProvider;
+import dev.sluice.api.v1alpha1.CapacityProvider.Capacity;
+import dev.sluice.api.v1alpha1.CapacityProvider.Capacity.FlavorCapacity;
 import dev.sluice.api.v1alpha1.CapacityProvider.CapacityProviderSpec;
 import dev.sluice.api.v1alpha1.CapacityProvider.CapacityProviderStatus;
 import dev.sluice.api.v1alpha1.CapacityProvider.OrchestratedFlavor;

@@ -3,15 +3,16 @@ package dev.sluice.queues.capacity;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.sluice.api.queueing.CapacityAnnotations;
-import dev.sluice.api.v1alpha1.Capacity;
-import dev.sluice.api.v1alpha1.Capacity.FlavorCapacity;
 import dev.sluice.api.v1alpha1.CapacityProvider;
+import dev.sluice.api.v1alpha1.CapacityProvider.Capacity;
+import dev.sluice.api.v1alpha1.CapacityProvider.Capacity.FlavorCapacity;
 import dev.sluice.api.v1alpha1.CapacityProvider.CapacityProviderSpec;
 import dev.sluice.api.v1alpha1.CapacityProvider.OrchestratedFlavor;
 import dev.sluice.api.v1alpha1.CapacityProvider.ParametersReference;
 import dev.sluice.api.v1beta2.ResourceFlavor;
 import dev.sluice.api.v1beta2.ResourceFlavor.ResourceFlavorSpec;
 import dev.sluice.core.model.ClusterNode;
+import dev.sluice.queues.capacity.CapacityControllers.WorkerCapacity;
 import io.fabric8.kubernetes.api.model.ObjectMetaBuilder;
 import io.fabric8.kubernetes.api.model.Quantity;
 import java.util.ArrayList;

@@ -6,6 +6,7 @@ import dev.sluice.api.v1beta2.AdmissionCheck;
 import dev.sluice.api.v1beta2.ClusterQueue;
 import dev.sluice.api.v1beta2.ResourceFlavor;
 import dev.sluice.core.model.ClusterQueueSpec.InactiveReason;
+import dev.sluice.queues.mapping.CheckControllerDescription.CheckControllers;
 import io.fabric8.kubernetes.client.utils.Serialization;
 import java.util.List;
 import java.util.Optional;

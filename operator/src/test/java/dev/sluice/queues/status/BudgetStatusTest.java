@@ -7,7 +7,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.MissingNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
-import dev.sluice.core.budget.Hours;
+import dev.sluice.core.budget.Budgets.Hours;
 import dev.sluice.core.model.BudgetAccount;
 import dev.sluice.core.model.BudgetAccount.Charge;
 import dev.sluice.core.model.BudgetSpec;

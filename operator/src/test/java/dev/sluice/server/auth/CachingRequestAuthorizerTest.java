@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.sluice.server.Fakes;
+import dev.sluice.server.auth.RequestAuthorizer.CachingRequestAuthorizer;
 import dev.sluice.server.auth.RequestAuthorizer.Decision;
 import dev.sluice.server.http.OverBudgetException;
 import io.fabric8.kubernetes.client.KubernetesClientException;

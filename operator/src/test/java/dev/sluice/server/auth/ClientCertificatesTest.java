@@ -4,7 +4,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.sluice.api.config.BindAddress;
+import dev.sluice.api.config.Configuration.BindAddress;
 import dev.sluice.api.conversion.ConversionWebhook;
 import dev.sluice.api.conversion.HubConverter;
 import dev.sluice.kube.certificates.CertificateAuthority;

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.sluice.kube.certificates.CertificateAuthority;
 import dev.sluice.kube.certificates.CertificateWithKey;
+import dev.sluice.server.auth.RequestUsers.AuthenticatingProxy;
 import dev.sluice.server.auth.RequestUsers.ClusterAuthentication;
 import dev.sluice.server.http.Request;
 import dev.sluice.server.http.RequestBody;

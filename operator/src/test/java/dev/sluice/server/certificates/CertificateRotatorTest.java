@@ -3,6 +3,7 @@ package dev.sluice.server.certificates;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import dev.sluice.server.certificates.ServerKeys.CertificateSource;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.concurrent.CountDownLatch;

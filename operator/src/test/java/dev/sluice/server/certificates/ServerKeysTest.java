@@ -2,10 +2,11 @@ package dev.sluice.server.certificates;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.sluice.api.config.BindAddress;
+import dev.sluice.api.config.Configuration.BindAddress;
 import dev.sluice.kube.certificates.CertificateWithKey;
 import dev.sluice.server.Fakes;
 import dev.sluice.server.TrustAll;
+import dev.sluice.server.certificates.ServerKeys.CertificateSource;
 import dev.sluice.server.http.HttpService;
 import dev.sluice.server.http.Response;
 import dev.sluice.server.http.TlsSettings;

@@ -16,7 +16,7 @@ import dev.sluice.core.model.LocalQueueId;
 import dev.sluice.core.model.PendingReason;
 import dev.sluice.core.model.WorkloadId;
 import dev.sluice.core.topology.TopologyView;
-import dev.sluice.forecast.feed.WorkloadRunTime;
+import dev.sluice.forecast.feed.RunTimeEstimator.WorkloadRunTime;
 import dev.sluice.forecast.runtimes.RunTimeEstimate;
 import dev.sluice.forecast.starts.StartEstimate;
 import dev.sluice.server.FakeReviews;

@@ -4,7 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
-import dev.sluice.server.http.BodyBudget.OverloadException;
+import dev.sluice.server.http.HttpExchangeHandler.BodyBudget;
+import dev.sluice.server.http.HttpExchangeHandler.BodyBudget.OverloadException;
 import dev.sluice.server.http.HttpExchangeHandler.BodyReader;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;

@@ -2,6 +2,7 @@ package dev.sluice.server.http;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.sluice.server.http.HttpService.HttpLimits;
 import dev.sluice.server.http.HttpService.PlatformLimits;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;

@@ -6,8 +6,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
-import dev.sluice.api.config.BindAddress;
 import dev.sluice.api.config.Configuration;
+import dev.sluice.api.config.Configuration.BindAddress;
 import dev.sluice.api.config.Configuration.TlsVersion;
 import dev.sluice.api.conversion.ConversionWebhook;
 import dev.sluice.api.conversion.HubConverter;
@@ -16,6 +16,7 @@ import dev.sluice.server.Fakes;
 import dev.sluice.server.certificates.ReloadableKeyManager;
 import dev.sluice.server.endpoints.WarmUp;
 import dev.sluice.server.endpoints.WebhookEndpoint;
+import dev.sluice.server.http.HttpService.HttpLimits;
 import dev.sluice.webhooks.review.AdmissionResult;
 import dev.sluice.webhooks.review.WebhookRouter;
 import java.io.BufferedReader;

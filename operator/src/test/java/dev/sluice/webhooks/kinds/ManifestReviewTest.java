@@ -7,7 +7,7 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.sluice.jobs.kind.JobKind;
 import dev.sluice.webhooks.Reviews;
 import dev.sluice.webhooks.kinds.ManifestReview.Reviewed;
-import dev.sluice.webhooks.review.RequestingUser;
+import dev.sluice.webhooks.review.WebhookRouter.RequestingUser;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
 

@@ -12,6 +12,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.sluice.webhooks.EmptyCluster;
 import dev.sluice.webhooks.Reviews;
+import dev.sluice.webhooks.kinds.Webhooks.PodGroupMembershipWebhook;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;

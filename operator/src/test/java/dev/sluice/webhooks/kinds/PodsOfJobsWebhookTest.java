@@ -8,9 +8,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.sluice.webhooks.EmptyCluster;
 import dev.sluice.webhooks.Reviews;
+import dev.sluice.webhooks.kinds.Webhooks.PodsOfJobsWebhook;
 import dev.sluice.webhooks.review.AdmissionFunction;
-import dev.sluice.webhooks.review.AdmissionRequest;
 import dev.sluice.webhooks.review.AdmissionResult;
+import dev.sluice.webhooks.review.WebhookRouter.AdmissionRequest;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
 

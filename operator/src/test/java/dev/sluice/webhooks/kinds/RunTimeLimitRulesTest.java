@@ -14,7 +14,7 @@ import dev.sluice.api.queueing.QueueRunTime;
 import dev.sluice.webhooks.EmptyCluster;
 import dev.sluice.webhooks.Reviews;
 import dev.sluice.webhooks.review.AdmissionFunction;
-import dev.sluice.webhooks.review.AdmissionRequest;
+import dev.sluice.webhooks.review.WebhookRouter.AdmissionRequest;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;

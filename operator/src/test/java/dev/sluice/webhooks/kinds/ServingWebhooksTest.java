@@ -11,8 +11,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.sluice.webhooks.Reviews;
-import dev.sluice.webhooks.review.AdmissionRequest;
 import dev.sluice.webhooks.review.AdmissionResult;
+import dev.sluice.webhooks.review.WebhookRouter.AdmissionRequest;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Function;

@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.sluice.api.KueueConstants;
-import dev.sluice.webhooks.rules.AdmissionGateValidation;
+import dev.sluice.webhooks.rules.JobMetadataValidation.AdmissionGateValidation;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Collectors;

@@ -7,6 +7,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.sluice.webhooks.Reviews;
 import dev.sluice.webhooks.kinds.Webhooks;
+import dev.sluice.webhooks.review.WebhookRouter.ClusterNotListedException;
 import dev.sluice.webhooks.rules.WebhookSettings;
 import java.io.ByteArrayInputStream;
 import java.nio.charset.StandardCharsets;

@@ -4,6 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
 
 import dev.sluice.workload.Templates;
+import dev.sluice.workload.devices.Device.DeviceVersion;
+import dev.sluice.workload.devices.DeviceSelectors.SelectorWork;
 import java.time.Duration;
 import java.util.List;
 import java.util.stream.Stream;

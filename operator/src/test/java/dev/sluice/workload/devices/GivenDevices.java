@@ -3,6 +3,8 @@ package dev.sluice.workload.devices;
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.sluice.workload.Templates;
 import dev.sluice.workload.devices.DeviceInventory.DeviceSlice;
+import dev.sluice.workload.devices.DeviceReader.DeviceClass;
+import dev.sluice.workload.devices.DeviceReader.DeviceObjects;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;

@@ -3,6 +3,7 @@ package dev.sluice.workload.devices;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.sluice.workload.Templates;
+import dev.sluice.workload.devices.DeviceSelectors.SelectorWork;
 import dev.sluice.workload.devices.NodeDevices.Need;
 import java.util.ArrayList;
 import java.util.Collections;

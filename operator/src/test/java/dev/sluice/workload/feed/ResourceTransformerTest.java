@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.sluice.api.Quantities;
 import dev.sluice.api.config.Resources.Transformation;
+import dev.sluice.workload.feed.AdmittedRequests.ResourceTransformer;
 import java.math.BigDecimal;
 import java.util.List;
 import java.util.Map;

@@ -8,6 +8,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.sluice.workload.lifecycle.LifecycleAction.EventSpec;
 import dev.sluice.workload.lifecycle.LifecycleAction.PatchStatus;
+import dev.sluice.workload.lifecycle.QueueLookup.QueueState;
 import java.time.Instant;
 import java.util.Arrays;
 import java.util.List;

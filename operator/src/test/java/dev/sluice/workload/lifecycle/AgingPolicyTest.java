@@ -4,7 +4,7 @@ import static dev.sluice.workload.lifecycle.GivenWorkload.workload;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.sluice.api.KueueConstants;
-import dev.sluice.api.queueing.PriorityAging;
+import dev.sluice.api.queueing.QueueAnnotations.PriorityAging;
 import dev.sluice.workload.lifecycle.LifecycleAction.Annotate;
 import dev.sluice.workload.lifecycle.LifecyclePolicy.AgingPolicy;
 import java.time.Duration;

@@ -10,6 +10,7 @@ import dev.sluice.api.queueing.StartRules;
 import dev.sluice.workload.lifecycle.LifecycleAction.Annotate;
 import dev.sluice.workload.lifecycle.LifecycleAction.EventSpec;
 import dev.sluice.workload.lifecycle.LifecycleAction.PatchStatus;
+import dev.sluice.workload.lifecycle.QueueLookup.QueueState;
 import dev.sluice.workload.record.CachedWorkload;
 import dev.sluice.workload.status.Evictions;
 import dev.sluice.workload.status.IdleSpreading;

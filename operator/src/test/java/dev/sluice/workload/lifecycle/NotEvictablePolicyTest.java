@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.sluice.api.config.Configuration.WaitForPodsReady;
 import dev.sluice.workload.lifecycle.LifecycleAction.PatchStatus;
+import dev.sluice.workload.lifecycle.QueueLookup.QueueState;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;

@@ -12,6 +12,7 @@ import dev.sluice.api.queueing.QueueAnnotations;
 import dev.sluice.api.queueing.StartRules;
 import dev.sluice.workload.lifecycle.LifecycleAction.EventSpec;
 import dev.sluice.workload.lifecycle.LifecycleAction.PatchStatus;
+import dev.sluice.workload.lifecycle.QueueLookup.QueueState;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Map;

@@ -11,6 +11,7 @@ import static org.awaitility.Awaitility.await;
 import dev.sluice.kube.reflect.ReadErrorLog;
 import dev.sluice.workload.ScriptedServer;
 import dev.sluice.workload.ScriptedServer.Watch;
+import dev.sluice.workload.reading.WorkloadReflector.ReflectorOptions;
 import dev.sluice.workload.record.CachedWorkload;
 import dev.sluice.workload.record.WorkloadCache;
 import dev.sluice.workload.record.WorkloadListener;

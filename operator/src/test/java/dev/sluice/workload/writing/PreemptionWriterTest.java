@@ -13,7 +13,7 @@ import dev.sluice.core.model.WorkloadId;
 import dev.sluice.workload.KnownWorkloads;
 import dev.sluice.workload.record.CachedWorkload;
 import dev.sluice.workload.status.Preemptions;
-import dev.sluice.workload.status.RequiredChecks;
+import dev.sluice.workload.status.StatusPatch.RequiredChecks;
 import dev.sluice.workload.writing.WorkloadWriter.Outcome;
 import java.time.Duration;
 import java.time.Instant;

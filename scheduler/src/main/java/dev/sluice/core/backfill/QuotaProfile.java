@@ -2,7 +2,7 @@ package dev.sluice.core.backfill;
 
 import dev.sluice.core.model.ResourceAmounts;
 import dev.sluice.core.queue.ClusterQueueCache;
-import dev.sluice.core.queue.ResourceDemand;
+import dev.sluice.core.queue.EquivalenceClass.ResourceDemand;
 import dev.sluice.core.queue.RunEnds;
 import dev.sluice.core.quota.QuotaNode;
 import java.util.ArrayList;

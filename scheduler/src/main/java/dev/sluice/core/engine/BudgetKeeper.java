@@ -1,6 +1,7 @@
 package dev.sluice.core.engine;
 
 import dev.sluice.core.budget.Budgets;
+import dev.sluice.core.engine.QuotaAccounting.Reservation;
 import dev.sluice.core.model.BudgetAccount;
 import dev.sluice.core.model.BudgetSpec;
 import dev.sluice.core.model.CohortSpec;

@@ -18,6 +18,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
@@ -350,5 +351,37 @@ public final class SchedulerThread implements SchedulerEventSink, SchedulerQueri
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
     }
+  }
+
+  /**
+   * Listener for everything that the engine's decisions depend on, and for the decisions, in order.
+   * Called on the engine's thread; must neither block nor throw.
+   */
+  public interface EngineListener {
+
+    /** Nobody listens. */
+    EngineListener NONE = new EngineListener() {};
+
+    /** A round starts: no event is being applied, and no cycle runs. */
+    default void roundStarts(Engine engine) {}
+
+    /** The engine applies this event next. */
+    default void applies(SchedulerEvent event) {}
+
+    /** The engine runs a cycle next, which may evaluate nothing. */
+    default void cycles() {}
+
+    /** A cycle has run, which may have evaluated nothing. */
+    default void cycled(CycleStatistics statistics) {}
+
+    /** The engine has decided. */
+    default void decided(Decision decision) {}
+  }
+
+  /** Listener for published views. Called on the engine's thread: must return quickly. */
+  public interface ViewListener {
+
+    /** Called when views of these queues and cohorts were replaced or removed. */
+    void changed(Set<String> clusterQueues, Set<LocalQueueId> localQueues, Set<String> cohorts);
   }
 }

@@ -1,11 +1,12 @@
 package dev.sluice.core.engine;
 
+import dev.sluice.core.engine.QuotaAccounting.Reservation;
 import dev.sluice.core.engine.WorkloadEntry.Stage;
 import dev.sluice.core.model.Decision;
-import dev.sluice.core.model.PendingWorkload.SecondPass;
 import dev.sluice.core.model.PlacementDecision;
 import dev.sluice.core.model.PodSetAssignment;
 import dev.sluice.core.model.ReservingWorkload;
+import dev.sluice.core.model.SchedulerEvent.PendingWorkload.SecondPass;
 import dev.sluice.core.model.TopologyRequest.PodSetTopology;
 import dev.sluice.core.model.WorkloadId;
 import dev.sluice.core.scheduling.flavor.SecondPassAssigner;

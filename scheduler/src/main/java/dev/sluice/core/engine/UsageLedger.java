@@ -1,5 +1,8 @@
 package dev.sluice.core.engine;
 
+import dev.sluice.core.engine.LocalQueueView.LocalQueueUsageView;
+import dev.sluice.core.engine.QuotaAccounting.DirtySet;
+import dev.sluice.core.engine.QuotaAccounting.Reservation;
 import dev.sluice.core.model.AdmissionFairSharing;
 import dev.sluice.core.model.AdmissionFairSharing.Anchor;
 import dev.sluice.core.model.ClusterQueueSpec;

@@ -1,5 +1,7 @@
 package dev.sluice.core.engine;
 
+import dev.sluice.core.engine.QuotaAccounting.DirtySet;
+import dev.sluice.core.engine.SchedulerThread.ViewListener;
 import dev.sluice.core.model.ClusterQueueSpec;
 import dev.sluice.core.model.ClusterQueueSpec.InactiveReason;
 import dev.sluice.core.model.CohortSpec;

@@ -1,8 +1,9 @@
 package dev.sluice.core.engine;
 
-import dev.sluice.core.model.PendingWorkload;
-import dev.sluice.core.model.PendingWorkload.JobSlice;
+import dev.sluice.core.engine.QuotaAccounting.Reservation;
 import dev.sluice.core.model.ReservingWorkload;
+import dev.sluice.core.model.SchedulerEvent.PendingWorkload;
+import dev.sluice.core.model.SchedulerEvent.PendingWorkload.JobSlice;
 import dev.sluice.core.model.WorkloadId;
 import dev.sluice.core.queue.QueuedWorkload;
 import java.time.Instant;

@@ -1,12 +1,12 @@
 package dev.sluice.core.engine;
 
-import dev.sluice.core.model.PendingWorkload;
-import dev.sluice.core.model.PendingWorkload.JobSlice;
 import dev.sluice.core.model.PodSetAssignment;
 import dev.sluice.core.model.PreemptionProtection;
 import dev.sluice.core.model.ReservingWorkload;
+import dev.sluice.core.model.SchedulerEvent.PendingWorkload;
+import dev.sluice.core.model.SchedulerEvent.PendingWorkload.JobSlice;
 import dev.sluice.core.model.WorkloadId;
-import dev.sluice.core.queue.QuotaHolderExport;
+import dev.sluice.core.queue.QuotaHolder.QuotaHolderExport;
 import java.time.Instant;
 import java.util.List;
 import java.util.Optional;

@@ -1,12 +1,15 @@
 package dev.sluice.core.engine;
 
 import dev.sluice.core.backfill.BackfillExport;
+import dev.sluice.core.engine.Explanations.UnreportedExplanations;
+import dev.sluice.core.engine.QuotaAccounting.DirtySet;
+import dev.sluice.core.engine.QuotaAccounting.Reservation;
 import dev.sluice.core.engine.WorkloadEntry.Stage;
 import dev.sluice.core.model.Decision.PreemptionReason;
 import dev.sluice.core.model.LocalQueueId;
-import dev.sluice.core.model.PendingWorkload;
-import dev.sluice.core.model.PendingWorkload.JobSlice;
 import dev.sluice.core.model.ReservingWorkload;
+import dev.sluice.core.model.SchedulerEvent.PendingWorkload;
+import dev.sluice.core.model.SchedulerEvent.PendingWorkload.JobSlice;
 import dev.sluice.core.model.WorkloadId;
 import dev.sluice.core.queue.ClusterQueueCache;
 import dev.sluice.core.queue.QueuedWorkload;

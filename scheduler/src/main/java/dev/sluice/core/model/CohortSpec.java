@@ -1,5 +1,6 @@
 package dev.sluice.core.model;
 
+import dev.sluice.core.model.QueueRules.QuotaRules;
 import java.math.BigDecimal;
 import java.util.List;
 

@@ -1,8 +1,8 @@
 package dev.sluice.core.model;
 
-import dev.sluice.core.model.PendingWorkload.JobSlice;
-import dev.sluice.core.model.PendingWorkload.ReplacedSlice;
 import dev.sluice.core.model.QueueRules.CostRules;
+import dev.sluice.core.model.SchedulerEvent.PendingWorkload.JobSlice;
+import dev.sluice.core.model.SchedulerEvent.PendingWorkload.ReplacedSlice;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;

@@ -1,7 +1,7 @@
 package dev.sluice.core.model;
 
-import dev.sluice.core.model.PendingWorkload.JobSlice;
-import dev.sluice.core.model.PendingWorkload.SecondPass;
+import dev.sluice.core.model.SchedulerEvent.PendingWorkload.JobSlice;
+import dev.sluice.core.model.SchedulerEvent.PendingWorkload.SecondPass;
 import java.time.Instant;
 import java.util.List;
 import java.util.Optional;

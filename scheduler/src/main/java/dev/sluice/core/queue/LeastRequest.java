@@ -1,5 +1,6 @@
 package dev.sluice.core.queue;
 
+import dev.sluice.core.queue.EquivalenceClass.ResourceDemand;
 import java.util.Arrays;
 import java.util.List;
 

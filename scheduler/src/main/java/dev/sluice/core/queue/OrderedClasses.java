@@ -1,6 +1,7 @@
 package dev.sluice.core.queue;
 
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
@@ -83,6 +84,84 @@ final class OrderedClasses {
     if (lane.inHeap()) {
       lanes.moved(lane);
       changed();
+    }
+  }
+
+  /**
+   * The classes of one LocalQueue, with admission fair sharing; otherwise of the whole
+   * ClusterQueue. Confined to the scheduler thread.
+   */
+  static final class LocalQueueLane {
+
+    private final LocalQueueUsage usage;
+    private final LaneClasses active;
+    private final LaneClasses inadmissible;
+
+    /** Number of classes of the lane, active or not. */
+    private int size;
+
+    LocalQueueLane(LocalQueueUsage usage) {
+      this.usage = usage;
+      this.active = new LaneClasses(usage);
+      this.inadmissible = new LaneClasses(usage);
+    }
+
+    LocalQueueUsage usage() {
+      return usage;
+    }
+
+    LaneClasses active() {
+      return active;
+    }
+
+    LaneClasses inadmissible() {
+      return inadmissible;
+    }
+
+    /** Counts a class of the lane that was created, or with -1 one that was dropped. */
+    void count(int more) {
+      size += more;
+    }
+
+    /** Whether the lane has no classes. */
+    boolean isUnused() {
+      return size == 0;
+    }
+  }
+
+  /**
+   * Classes of one lane in the order of the queueing policy: the active ones, or the inadmissible
+   * ones. Confined to the scheduler thread.
+   */
+  static final class LaneClasses extends IndexedHeap.Entry {
+
+    /** Lanes with less usage come first, then lanes in the order of their first classes. */
+    static final Comparator<LaneClasses> BY_USAGE =
+        (one, two) -> {
+          int byUsage = one.usage.compareTo(two.usage);
+          return byUsage != 0
+              ? byUsage
+              : EquivalenceClass.BY_RANK.compare(one.firstClass(), two.firstClass());
+        };
+
+    private final LocalQueueUsage usage;
+    private final IndexedHeap<EquivalenceClass> classes =
+        new IndexedHeap<>(EquivalenceClass.BY_RANK);
+
+    LaneClasses(LocalQueueUsage usage) {
+      this.usage = usage;
+    }
+
+    IndexedHeap<EquivalenceClass> classes() {
+      return classes;
+    }
+
+    EquivalenceClass firstClass() {
+      EquivalenceClass first = classes.first();
+      if (first == null) {
+        throw new IllegalStateException("a lane without classes has no first class");
+      }
+      return first;
     }
   }
 }

@@ -1,9 +1,9 @@
 package dev.sluice.core.queue;
 
 import dev.sluice.core.model.Explanation;
-import dev.sluice.core.model.PendingWorkload;
-import dev.sluice.core.model.PreemptionHistory;
+import dev.sluice.core.model.PreemptionProtection.PreemptionHistory;
 import dev.sluice.core.model.RequestShape;
+import dev.sluice.core.model.SchedulerEvent.PendingWorkload;
 import dev.sluice.core.model.WorkloadId;
 import dev.sluice.core.queue.EquivalenceClass.Shortage;
 import java.time.Instant;

@@ -4,6 +4,7 @@ import dev.sluice.core.model.Instants;
 import dev.sluice.core.model.PodSetRequest;
 import dev.sluice.core.model.RequestShape;
 import dev.sluice.core.model.ResourceAmounts;
+import dev.sluice.core.queue.EquivalenceClass.SchedulingHash;
 import java.time.Instant;
 import java.util.Collection;
 import java.util.Collections;

@@ -1,6 +1,6 @@
 package dev.sluice.core.quota;
 
-import dev.sluice.core.model.QuotaRules;
+import dev.sluice.core.model.QueueRules.QuotaRules;
 import dev.sluice.core.model.ResourceGroup;
 import java.math.BigDecimal;
 import java.util.ArrayList;

@@ -8,15 +8,16 @@ import dev.sluice.core.model.PendingReason;
 import dev.sluice.core.model.ResourceAmounts;
 import dev.sluice.core.queue.ClusterQueueCache;
 import dev.sluice.core.queue.EquivalenceClass;
+import dev.sluice.core.queue.EquivalenceClass.ResourceDemand;
 import dev.sluice.core.queue.FlavorProgress;
 import dev.sluice.core.queue.QueuedWorkload;
-import dev.sluice.core.queue.ResourceDemand;
 import dev.sluice.core.quota.QuotaNode;
+import dev.sluice.core.scheduling.SchedulingPolicies.SchedulingPolicy;
 import dev.sluice.core.scheduling.flavor.Assignment;
 import dev.sluice.core.scheduling.flavor.Assignment.PairAmount;
 import dev.sluice.core.scheduling.flavor.FlavorCosts;
 import dev.sluice.core.scheduling.preemption.PreemptionTarget;
-import dev.sluice.core.scheduling.preemption.PreemptionTime;
+import dev.sluice.core.scheduling.preemption.Preemptor.PreemptionTime;
 import dev.sluice.core.topology.TopologyCache;
 import dev.sluice.core.topology.TopologyUsage;
 import dev.sluice.core.waiting.CycleHeads;
@@ -647,5 +648,18 @@ public final class SchedulingCycle {
       shortages.add(new EquivalenceClass.Shortage(shortage.pair(), shortage.amount()));
     }
     return shortages;
+  }
+
+  /** What a cycle has to know about heads besides quota. */
+  public interface HeadRules {
+
+    /** Why a Workload can't be evaluated, whatever the quota; empty if it can. */
+    Optional<Explanation> ineligibility(QueuedWorkload workload, ClusterQueueCache queue);
+
+    /**
+     * The variants with quota that a variant evicts when it fits, in place of getting quota
+     * (docs/concurrent-admission.md); empty if it gets quota.
+     */
+    List<PreemptionTarget> movesFrom(QueuedWorkload workload);
   }
 }

@@ -1,5 +1,6 @@
 package dev.sluice.core.topology;
 
+import dev.sluice.core.topology.Capacity.Levels;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;

@@ -4,6 +4,7 @@ import dev.sluice.core.model.TopologyAssignment;
 import dev.sluice.core.model.TopologyRequest;
 import dev.sluice.core.model.TopologyRequest.Mode;
 import dev.sluice.core.topology.PlacementRequest.Pods;
+import dev.sluice.core.topology.TopologyCache.Placement;
 import dev.sluice.core.topology.TopologyOptions.PlacementRules;
 import java.util.ArrayList;
 import java.util.HashMap;

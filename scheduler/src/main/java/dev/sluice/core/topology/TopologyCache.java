@@ -2,6 +2,7 @@ package dev.sluice.core.topology;
 
 import dev.sluice.core.model.ClusterNode;
 import dev.sluice.core.model.Flavor;
+import dev.sluice.core.model.FlavorRejection.Crowding;
 import dev.sluice.core.model.FlavorRejection.TopologyShortage;
 import dev.sluice.core.model.PodSetAssignment;
 import dev.sluice.core.model.ResourceAmounts;
@@ -621,5 +622,35 @@ public final class TopologyCache {
       Set<String> lost) {
     return Replacement.replace(
         tree, options.placement(), this::resource, pods, request, current, together, lost);
+  }
+
+  /** The result of a search for places. */
+  public sealed interface Placement {
+
+    /**
+     * Places for all pods.
+     *
+     * @param pods the places of the pods
+     * @param leader the place of the leader; null without leader
+     */
+    record Placed(TopologyAssignment pods, @Nullable TopologyAssignment leader)
+        implements Placement {}
+
+    /**
+     * There is no room.
+     *
+     * @param crowding the rules that keep the pods from domains with room; empty without
+     */
+    record Failed(TopologyShortage shortage, List<Crowding> crowding) implements Placement {
+
+      public Failed {
+        crowding = List.copyOf(crowding);
+      }
+
+      /** There is no room, whatever other groups there are. */
+      Failed(TopologyShortage shortage) {
+        this(shortage, List.of());
+      }
+    }
   }
 }

@@ -3,6 +3,7 @@ package dev.sluice.core.waiting;
 import dev.sluice.core.queue.ClusterQueueCache;
 import dev.sluice.core.queue.QueuedWorkload;
 import dev.sluice.core.quota.QuotaNode;
+import dev.sluice.core.waiting.AdmissionForecast.LeastRequests;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;

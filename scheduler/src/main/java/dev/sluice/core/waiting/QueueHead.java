@@ -1,8 +1,8 @@
 package dev.sluice.core.waiting;
 
 import dev.sluice.core.queue.ClusterQueueCache;
+import dev.sluice.core.queue.EquivalenceClass.ResourceDemand;
 import dev.sluice.core.queue.QueuedWorkload;
-import dev.sluice.core.queue.ResourceDemand;
 import org.jspecify.annotations.Nullable;
 
 /** A queue and its head, which a cycle evaluates. */

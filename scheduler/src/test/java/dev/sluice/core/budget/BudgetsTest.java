@@ -2,6 +2,7 @@ package dev.sluice.core.budget;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.sluice.core.budget.Budgets.Hours;
 import dev.sluice.core.model.BudgetAccount;
 import dev.sluice.core.model.BudgetSpec;
 import dev.sluice.core.model.BudgetSpec.Limit;

@@ -2,6 +2,7 @@ package dev.sluice.core.budget;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.sluice.core.budget.AccountBook.Calendar;
 import dev.sluice.core.model.BudgetSpec.Period;
 import dev.sluice.core.model.BudgetSpec.Unit;
 import java.time.Duration;

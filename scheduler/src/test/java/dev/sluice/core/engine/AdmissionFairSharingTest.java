@@ -4,6 +4,7 @@ import static dev.sluice.core.engine.SchedulerFixture.quota;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
+import dev.sluice.core.engine.LocalQueueView.LocalQueueUsageView;
 import dev.sluice.core.model.AdmissionFairSharing;
 import dev.sluice.core.model.ClusterQueueSpec;
 import dev.sluice.core.model.ClusterQueueSpec.FlavorFungibility;

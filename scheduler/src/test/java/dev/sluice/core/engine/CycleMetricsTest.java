@@ -10,10 +10,10 @@ import dev.sluice.core.model.ClusterQueueSpec.PreemptionPolicies.WithinClusterQu
 import dev.sluice.core.model.CycleStatistics;
 import dev.sluice.core.model.CycleStatistics.Recomputation;
 import dev.sluice.core.model.CycleStatistics.Result;
-import dev.sluice.core.model.PendingWorkload;
-import dev.sluice.core.model.PreemptionHistory;
+import dev.sluice.core.model.PreemptionProtection.PreemptionHistory;
 import dev.sluice.core.model.RequestShape;
 import dev.sluice.core.model.SchedulerEvent;
+import dev.sluice.core.model.SchedulerEvent.PendingWorkload;
 import dev.sluice.core.model.WorkloadId;
 import dev.sluice.core.queue.PendingTotals;
 import java.time.Instant;

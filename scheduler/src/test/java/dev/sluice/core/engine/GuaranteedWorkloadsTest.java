@@ -11,7 +11,7 @@ import dev.sluice.core.model.FlavorAttempt;
 import dev.sluice.core.model.FlavorRejection;
 import dev.sluice.core.model.PendingReason;
 import dev.sluice.core.model.QueueRules;
-import dev.sluice.core.model.QuotaRules;
+import dev.sluice.core.model.QueueRules.QuotaRules;
 import dev.sluice.core.model.RequestShape;
 import java.math.BigDecimal;
 import java.util.OptionalInt;

@@ -26,7 +26,7 @@ import dev.sluice.core.model.PreemptionRules.PreemptionConfig.Scope;
 import dev.sluice.core.model.PreemptionRules.PreemptionConfig.Trigger;
 import dev.sluice.core.model.PreemptionRules.PreemptionTraits;
 import dev.sluice.core.model.QueueRules;
-import dev.sluice.core.model.QuotaRules;
+import dev.sluice.core.model.QueueRules.QuotaRules;
 import dev.sluice.core.model.SchedulerEvent;
 import java.time.Duration;
 import java.util.List;

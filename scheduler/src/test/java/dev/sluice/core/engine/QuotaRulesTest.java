@@ -12,7 +12,7 @@ import dev.sluice.core.model.LocalQueueId;
 import dev.sluice.core.model.LocalQueueSpec;
 import dev.sluice.core.model.PendingReason;
 import dev.sluice.core.model.QueueRules;
-import dev.sluice.core.model.QuotaRules;
+import dev.sluice.core.model.QueueRules.QuotaRules;
 import dev.sluice.core.model.ResourceGroup;
 import dev.sluice.core.model.SchedulerEvent;
 import java.math.BigDecimal;

@@ -5,13 +5,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.sluice.core.model.LabelSelector.LabelRequirement;
 import dev.sluice.core.model.NodeConstraints;
-import dev.sluice.core.model.PendingWorkload.JobSlice;
-import dev.sluice.core.model.PendingWorkload.Variant;
 import dev.sluice.core.model.PodSetAssignment;
 import dev.sluice.core.model.PodSetRequest;
 import dev.sluice.core.model.RequestShape;
 import dev.sluice.core.model.ReservingWorkload;
 import dev.sluice.core.model.SchedulerEvent;
+import dev.sluice.core.model.SchedulerEvent.PendingWorkload.JobSlice;
+import dev.sluice.core.model.SchedulerEvent.PendingWorkload.Variant;
 import dev.sluice.core.model.TopologyRequest;
 import dev.sluice.core.model.WorkloadId;
 import java.util.List;

@@ -11,6 +11,7 @@ import dev.sluice.core.model.TopologyAssignment;
 import dev.sluice.core.model.TopologyRequest;
 import dev.sluice.core.model.TopologySpec;
 import dev.sluice.core.topology.PlacementRequest.Pods;
+import dev.sluice.core.topology.TopologyCache.Placement;
 import dev.sluice.core.topology.TopologyOptions.PlacementRules;
 import java.util.List;
 import java.util.Map;

@@ -10,6 +10,7 @@ import dev.sluice.core.model.TopologyRequest;
 import dev.sluice.core.model.TopologyRequest.Slice;
 import dev.sluice.core.model.TopologySpec;
 import dev.sluice.core.topology.PlacementRequest.Pods;
+import dev.sluice.core.topology.TopologyCache.Placement;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;

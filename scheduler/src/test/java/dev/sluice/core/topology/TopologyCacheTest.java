@@ -10,6 +10,7 @@ import dev.sluice.core.model.NodeConstraints.PreferredNodes;
 import dev.sluice.core.model.Taint;
 import dev.sluice.core.model.TopologyRequest;
 import dev.sluice.core.model.TopologySpec;
+import dev.sluice.core.topology.TopologyCache.Placement;
 import dev.sluice.core.topology.TopologyOptions.PlacementRules;
 import java.util.HashMap;
 import java.util.List;

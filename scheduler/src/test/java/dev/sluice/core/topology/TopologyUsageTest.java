@@ -8,6 +8,7 @@ import dev.sluice.core.model.NodeConstraints;
 import dev.sluice.core.model.TopologyAssignment;
 import dev.sluice.core.model.TopologyRequest;
 import dev.sluice.core.model.TopologySpec;
+import dev.sluice.core.topology.TopologyCache.Placement;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;

@@ -3,6 +3,7 @@ package dev.sluice.checks.multikueue.fencing;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import dev.sluice.checks.multikueue.fencing.FencingController.FenceAnnotations;
 import dev.sluice.checks.multikueue.fencing.FencingController.LeaseReader;
 import dev.sluice.testing.BuildBreadth;
 import dev.sluice.testing.ControlPlaneTest;

@@ -6,7 +6,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import dev.sluice.lab.controlplane.NodeGroup;
 import dev.sluice.lab.player.KindPlayer;
 import dev.sluice.lab.player.PlayedDefinitions;
-import dev.sluice.lab.player.PlayedTrainingJob;
+import dev.sluice.lab.player.PlayedKinds.PlayedTrainingJob;
 import dev.sluice.testing.BuildBreadth;
 import dev.sluice.testing.OperatorTest;
 import dev.sluice.testing.QueuedJobs;

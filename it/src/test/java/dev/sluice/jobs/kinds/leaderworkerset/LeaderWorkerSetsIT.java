@@ -9,7 +9,7 @@ import dev.sluice.lab.controlplane.NodeGroup;
 import dev.sluice.lab.player.KindPlayer;
 import dev.sluice.lab.player.PlayedDefinitions;
 import dev.sluice.lab.player.PlayedJobSet;
-import dev.sluice.lab.player.PlayedLeaderWorkerSet;
+import dev.sluice.lab.player.PlayedKinds.PlayedLeaderWorkerSet;
 import dev.sluice.testing.BuildBreadth;
 import dev.sluice.testing.OperatorTest;
 import dev.sluice.testing.QueuedJobs;

@@ -1,6 +1,6 @@
 package dev.sluice.lab.bench.backfill;
 
-import dev.sluice.core.engine.EngineListener;
+import dev.sluice.core.engine.SchedulerThread.EngineListener;
 import dev.sluice.core.model.BackfillRules;
 import dev.sluice.core.model.BackfillRules.RunBound;
 import dev.sluice.core.model.BackfillRules.UnknownRunTime;

@@ -10,6 +10,7 @@ import dev.sluice.core.model.QueueRules.CostRules.CheapestFirst;
 import dev.sluice.core.model.ResourceAmounts;
 import dev.sluice.core.model.ResourceGroup;
 import dev.sluice.core.model.ResourceGroup.Quota;
+import dev.sluice.lab.bench.month.MonthSimulation.MonthCosts;
 import java.math.BigDecimal;
 import java.util.ArrayList;
 import java.util.List;

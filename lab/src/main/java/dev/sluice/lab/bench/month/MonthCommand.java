@@ -4,6 +4,7 @@ import dev.sluice.api.config.GoDuration;
 import dev.sluice.core.model.QueueRules.CostRules.CheapestFirst;
 import dev.sluice.lab.bench.BenchException;
 import dev.sluice.lab.bench.month.MonthFigures.WaitTimes;
+import dev.sluice.lab.bench.month.MonthSimulation.MonthCosts;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.lang.management.ManagementFactory;

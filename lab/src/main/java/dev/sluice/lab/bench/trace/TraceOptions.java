@@ -1,6 +1,6 @@
 package dev.sluice.lab.bench.trace;
 
-import dev.sluice.app.whatif.TraceFormatOption;
+import dev.sluice.app.whatif.WhatIfCommand.TraceFormatOption;
 import dev.sluice.forecast.trace.Trace;
 import dev.sluice.forecast.trace.TraceFormat;
 import dev.sluice.forecast.trace.TraceJob;

@@ -6,10 +6,14 @@ import java.io.IOException;
 import java.nio.channels.FileChannel;
 import java.nio.channels.FileLock;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.FileVisitResult;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
+import java.nio.file.SimpleFileVisitor;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.BasicFileAttributes;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
@@ -24,6 +28,7 @@ import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.locks.Lock;
 import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
 
 /** The default chain of sources. */
 public final class DefaultBinarySources {
@@ -512,6 +517,89 @@ public final class DefaultBinarySources {
     @Override
     public String toString() {
       return os + "-" + arch;
+    }
+  }
+
+  /** A source of the programs of a bundle. */
+  public interface BinarySource {
+
+    /** The source's name in messages, such as {@code official release}. */
+    String name();
+
+    /**
+     * The directory with every program of the bundle, executable.
+     *
+     * @throws SourceFailedException with the reason, when this source cannot provide the bundle
+     * @throws InterruptedException when the calling thread is interrupted
+     */
+    Path obtain(Bundle bundle) throws SourceFailedException, InterruptedException;
+  }
+
+  /** Listener for progress of long operations, one line at a time. */
+  @FunctionalInterface
+  public interface Progress {
+
+    /** Shows one line, given without a line break, to the user. */
+    void say(String line);
+
+    /** Writes each line to the process's error stream. */
+    static Progress onStandardError() {
+      return line -> System.err.println("control-plane: " + line);
+    }
+  }
+
+  /** A source cannot provide a bundle; the message is the reason, for users. */
+  public static final class SourceFailedException extends Exception {
+
+    private static final long serialVersionUID = 1L;
+
+    /** With the reason as a phrase that follows "source: ". */
+    public SourceFailedException(String reason) {
+      super(reason);
+    }
+
+    /** With the reason and its cause. */
+    public SourceFailedException(String reason, Throwable cause) {
+      super(reason, cause);
+    }
+  }
+
+  /** Deletes directories recursively. */
+  public static final class DirectoryTree {
+
+    private DirectoryTree() {}
+
+    /** Deletes the directory; a missing directory is not an error. */
+    public static void delete(Path directory) throws IOException {
+      Files.walkFileTree(directory, new Remover());
+    }
+
+    private static final class Remover extends SimpleFileVisitor<Path> {
+
+      @Override
+      public FileVisitResult visitFile(Path file, BasicFileAttributes attributes)
+          throws IOException {
+        Files.deleteIfExists(file);
+        return FileVisitResult.CONTINUE;
+      }
+
+      @Override
+      public FileVisitResult visitFileFailed(Path file, IOException failure) throws IOException {
+        if (failure instanceof NoSuchFileException) {
+          return FileVisitResult.CONTINUE;
+        }
+        throw failure;
+      }
+
+      @Override
+      public FileVisitResult postVisitDirectory(Path directory, @Nullable IOException failure)
+          throws IOException {
+        if (failure != null) {
+          throw failure;
+        }
+        Files.deleteIfExists(directory);
+        return FileVisitResult.CONTINUE;
+      }
     }
   }
 }

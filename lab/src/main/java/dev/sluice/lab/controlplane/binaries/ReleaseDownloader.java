@@ -5,6 +5,8 @@ import com.fasterxml.jackson.databind.JsonNode;
 import dev.sluice.api.json.JsonMappers;
 import dev.sluice.lab.controlplane.binaries.DefaultBinarySources.BundleBuilder;
 import dev.sluice.lab.controlplane.binaries.DefaultBinarySources.Platform;
+import dev.sluice.lab.controlplane.binaries.DefaultBinarySources.Progress;
+import dev.sluice.lab.controlplane.binaries.DefaultBinarySources.SourceFailedException;
 import java.io.BufferedInputStream;
 import java.io.Closeable;
 import java.io.FilterInputStream;

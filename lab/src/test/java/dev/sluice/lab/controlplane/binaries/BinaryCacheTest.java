@@ -5,8 +5,10 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import dev.sluice.lab.controlplane.binaries.DefaultBinarySources.BinaryCache;
+import dev.sluice.lab.controlplane.binaries.DefaultBinarySources.BinarySource;
 import dev.sluice.lab.controlplane.binaries.DefaultBinarySources.BundleBuilder;
 import dev.sluice.lab.controlplane.binaries.DefaultBinarySources.Platform;
+import dev.sluice.lab.controlplane.binaries.DefaultBinarySources.SourceFailedException;
 import java.nio.channels.FileChannel;
 import java.nio.channels.FileLock;
 import java.nio.file.Files;

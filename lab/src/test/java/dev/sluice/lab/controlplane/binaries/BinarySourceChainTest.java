@@ -3,7 +3,9 @@ package dev.sluice.lab.controlplane.binaries;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.sluice.lab.controlplane.binaries.DefaultBinarySources.BinarySource;
 import dev.sluice.lab.controlplane.binaries.DefaultBinarySources.BinarySourceChain;
+import dev.sluice.lab.controlplane.binaries.DefaultBinarySources.SourceFailedException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;

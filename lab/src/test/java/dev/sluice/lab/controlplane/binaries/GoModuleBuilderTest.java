@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.sluice.lab.controlplane.binaries.DefaultBinarySources.GoModuleBuilder;
+import dev.sluice.lab.controlplane.binaries.DefaultBinarySources.SourceFailedException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.InstantSource;

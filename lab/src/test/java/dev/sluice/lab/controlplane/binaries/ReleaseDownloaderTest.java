@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.sun.net.httpserver.HttpServer;
 import dev.sluice.lab.controlplane.binaries.DefaultBinarySources.Platform;
+import dev.sluice.lab.controlplane.binaries.DefaultBinarySources.SourceFailedException;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.UncheckedIOException;

@@ -1,5 +1,6 @@
 package dev.sluice.checks.multikueue.access;
 
+import dev.sluice.checks.multikueue.access.WorkerAccess.InvalidAccessException;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.InvalidPathException;

@@ -4,6 +4,7 @@ import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.sluice.api.json.JsonMappers;
+import dev.sluice.checks.multikueue.access.WorkerAccess.InvalidAccessException;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;

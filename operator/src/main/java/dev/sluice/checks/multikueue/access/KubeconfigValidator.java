@@ -2,6 +2,9 @@ package dev.sluice.checks.multikueue.access;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.sluice.checks.multikueue.access.KubeconfigTree.Entry;
+import dev.sluice.checks.multikueue.access.WorkerAccess.InvalidAccessException;
+import dev.sluice.checks.multikueue.access.WorkerCredentials.Impersonation;
+import dev.sluice.checks.multikueue.access.WorkerCredentials.WorkerEndpoint;
 import java.io.ByteArrayInputStream;
 import java.net.URI;
 import java.net.URISyntaxException;

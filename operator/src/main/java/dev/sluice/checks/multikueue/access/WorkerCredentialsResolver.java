@@ -6,6 +6,8 @@ import dev.sluice.api.v1beta2.MultiKueueCluster.ClusterProfileReference;
 import dev.sluice.api.v1beta2.MultiKueueCluster.ClusterSource;
 import dev.sluice.api.v1beta2.MultiKueueCluster.KubeConfig;
 import dev.sluice.api.v1beta2.MultiKueueCluster.LocationType;
+import dev.sluice.checks.multikueue.access.WorkerAccess.ClusterReason;
+import dev.sluice.checks.multikueue.access.WorkerAccess.InvalidAccessException;
 import io.fabric8.kubernetes.api.model.Secret;
 import java.nio.charset.StandardCharsets;
 import java.util.Base64;

@@ -7,7 +7,7 @@ import dev.sluice.checks.multikueue.remote.RemoteCollection;
 import dev.sluice.checks.multikueue.remote.RemoteObjects.Key;
 import dev.sluice.checks.multikueue.remote.WorkerReader;
 import dev.sluice.core.model.ResourceAmounts;
-import dev.sluice.queues.capacity.WorkerCapacity;
+import dev.sluice.queues.capacity.CapacityControllers.WorkerCapacity;
 import dev.sluice.workload.record.CachedWorkload;
 import java.math.BigDecimal;
 import java.util.ArrayList;
@@ -413,5 +413,32 @@ public final class WorkerQueues implements CapacityEstimator, AutoCloseable {
                               .anyMatch(group -> group.resources().contains(request.getKey())))
           && groups.stream().allMatch(group -> group.fits(requests));
     }
+  }
+
+  /** The nominal quota of the ClusterQueues of a worker, as far as is known. */
+  public sealed interface NominalQuota {
+
+    /**
+     * All ClusterQueues were read.
+     *
+     * @param amounts the sum over all flavors, by resource, in internal units
+     */
+    record Known(Map<String, Long> amounts) implements NominalQuota {
+
+      /** Copies the map. */
+      public Known {
+        amounts = Map.copyOf(amounts);
+      }
+    }
+
+    /** The ClusterQueues are not read yet. */
+    record NotYet() implements NominalQuota {}
+
+    /**
+     * The ClusterQueues cannot be read.
+     *
+     * @param why the reason
+     */
+    record Unreadable(String why) implements NominalQuota {}
   }
 }

@@ -3,6 +3,7 @@ package dev.sluice.checks.multikueue.fencing;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.sluice.api.KueueConstants;
 import dev.sluice.api.json.JsonMappers;
 import dev.sluice.checks.multikueue.remote.ConnectionContext;
 import dev.sluice.kube.reflect.GuardedEventHandler;
@@ -21,14 +22,18 @@ import io.fabric8.kubernetes.client.informers.SharedIndexInformer;
 import java.io.IOException;
 import java.io.InterruptedIOException;
 import java.net.HttpURLConnection;
+import java.nio.charset.StandardCharsets;
 import java.time.DateTimeException;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
 import java.time.OffsetDateTime;
 import java.time.format.DateTimeFormatter;
+import java.time.format.DateTimeParseException;
 import java.util.Comparator;
+import java.util.HexFormat;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
@@ -41,6 +46,7 @@ import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
+import java.util.zip.CRC32;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -480,6 +486,55 @@ public final class FencingController
           .filter(JsonNode::isTextual)
           .map(it -> OffsetDateTime.parse(it.asText()).toInstant())
           .findFirst();
+    }
+  }
+
+  /** Names and annotations of fences in a worker cluster. */
+  public static final class FenceAnnotations {
+
+    /**
+     * Annotation of a remote Workload: how long after the manager's last renewal the Workload is
+     * deactivated, such as PT14M10S.
+     */
+    public static final String AFTER = "sluice.dev/fence-after";
+
+    /** Label of a manager's Lease: the origin of the manager. */
+    public static final String ORIGIN = KueueConstants.MULTIKUEUE_ORIGIN;
+
+    /** No manager waits for longer; a time so far ahead can be reckoned with. */
+    private static final Duration LONGEST = Duration.ofDays(3650);
+
+    private static final String PREFIX = "sluice-fence-";
+
+    private FenceAnnotations() {}
+
+    /** The name of a manager's Lease in the operator's namespace of its workers. */
+    public static String lease(String origin) {
+      String name = origin.toLowerCase(Locale.ROOT).replace('_', '-');
+      if (name.equals(origin)) {
+        return PREFIX + name;
+      }
+      CRC32 sum = new CRC32();
+      sum.update(origin.getBytes(StandardCharsets.UTF_8));
+      return PREFIX + name + "-" + HexFormat.of().toHexDigits((int) sum.getValue());
+    }
+
+    /**
+     * How long after its manager's last renewal a Workload is deactivated, ten years at most; empty
+     * if it is not fenced.
+     */
+    static Optional<Duration> after(CachedWorkload workload) {
+      String text = workload.annotations().getOrDefault(AFTER, "");
+      if (text.isEmpty() || !workload.labels().containsKey(ORIGIN)) {
+        return Optional.empty();
+      }
+      try {
+        return Optional.of(Duration.parse(text))
+            .filter(after -> !after.isNegative())
+            .map(after -> after.compareTo(LONGEST) < 0 ? after : LONGEST);
+      } catch (DateTimeParseException notOurs) {
+        return Optional.empty();
+      }
     }
   }
 }

@@ -1,8 +1,8 @@
 package dev.sluice.checks.multikueue.placement;
 
-import dev.sluice.checks.multikueue.dispatch.DispatchContext;
-import dev.sluice.checks.multikueue.dispatch.DispatchResult;
 import dev.sluice.checks.multikueue.dispatch.Dispatcher;
+import dev.sluice.checks.multikueue.dispatch.Dispatcher.DispatchContext;
+import dev.sluice.checks.multikueue.dispatch.Dispatcher.DispatchResult;
 import dev.sluice.checks.multikueue.placement.ManagerState.Check;
 import dev.sluice.checks.multikueue.placement.WorkerState.Copy;
 import dev.sluice.checks.multikueue.placement.WorkerState.Difference;
@@ -22,6 +22,7 @@ import java.util.TreeSet;
 import java.util.function.Function;
 import java.util.function.Predicate;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -535,6 +536,40 @@ public record WorkloadPlacement(Dispatcher dispatcher, Duration workerLostTimeou
           .flatMap(copy -> copy.gate().stream())
           .flatMap(gate -> gate.openedAt().stream())
           .max(Comparator.naturalOrder());
+    }
+  }
+
+  /**
+   * The actions for one Workload.
+   *
+   * @param placementActions the actions, in order; when one fails, the rest is left for the next
+   *     reconciliation
+   * @param requeueAt when to reconcile again if nothing changes before
+   */
+  public record PlacementPlan(List<PlacementAction> placementActions, Optional<Instant> requeueAt) {
+
+    /** Copies the list. */
+    public PlacementPlan {
+      placementActions = List.copyOf(placementActions);
+    }
+
+    /** The workers that it offers the Workload to. */
+    public List<String> offeredTo() {
+      return placementActions.stream()
+          .flatMap(
+              each ->
+                  each instanceof PlacementAction.Offer(String cluster)
+                      ? Stream.of(cluster)
+                      : Stream.empty())
+          .toList();
+    }
+
+    static PlacementPlan nothing() {
+      return new PlacementPlan(List.of(), Optional.empty());
+    }
+
+    static PlacementPlan of(PlacementAction placementAction) {
+      return new PlacementPlan(List.of(placementAction), Optional.empty());
     }
   }
 }

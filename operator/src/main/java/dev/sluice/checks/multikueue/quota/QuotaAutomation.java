@@ -10,7 +10,7 @@ import dev.sluice.api.v1beta2.MultiKueueConfig.QuotaManagement;
 import dev.sluice.api.v1beta2.ResourceGroup;
 import dev.sluice.api.v1beta2.ResourceGroup.FlavorQuotas;
 import dev.sluice.api.v1beta2.ResourceGroup.ResourceQuota;
-import dev.sluice.checks.multikueue.capacity.NominalQuota;
+import dev.sluice.checks.multikueue.capacity.WorkerQueues.NominalQuota;
 import dev.sluice.checks.multikueue.quota.QuotaAutomation.ManagerQuotaPolicy.Outcome;
 import dev.sluice.checks.multikueue.remote.ConnectionContext.Delays;
 import dev.sluice.core.model.ResourceAmounts;
@@ -360,5 +360,22 @@ public final class QuotaAutomation {
           .map(Map.Entry::getKey)
           .toList();
     }
+  }
+
+  /** State of a worker when quotas are summed up. */
+  public sealed interface WorkerQuotaState {
+
+    /**
+     * The worker is connected.
+     *
+     * @param quota its nominal quota
+     */
+    record Connected(NominalQuota quota) implements WorkerQuotaState {}
+
+    /** The worker is not connected, or does not exist. */
+    record Away() implements WorkerQuotaState {}
+
+    /** The state is not known yet. */
+    record Unknown() implements WorkerQuotaState {}
   }
 }

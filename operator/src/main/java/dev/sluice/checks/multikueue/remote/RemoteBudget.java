@@ -3,6 +3,7 @@ package dev.sluice.checks.multikueue.remote;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.sluice.kube.client.RequestLimiter;
 import dev.sluice.kube.reflect.ReadErrorLog;
+import java.io.IOException;
 import java.time.Duration;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
@@ -151,6 +152,17 @@ public final class RemoteBudget {
       return ++linesOfMinute <= LINES_PER_MINUTE;
     } finally {
       logging.unlock();
+    }
+  }
+
+  /** A worker cluster sends more than is read from one; it is cut off. */
+  public static final class RemoteLimitException extends IOException {
+
+    private static final long serialVersionUID = 1L;
+
+    /** With what exceeded which limit. */
+    public RemoteLimitException(String message) {
+      super(message);
     }
   }
 }

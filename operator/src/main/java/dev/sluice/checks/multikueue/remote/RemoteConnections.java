@@ -1,9 +1,14 @@
 package dev.sluice.checks.multikueue.remote;
 
+import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.JsonNode;
+import dev.sluice.api.json.JsonMappers;
 import dev.sluice.checks.multikueue.access.WorkerCredentials;
+import dev.sluice.checks.multikueue.remote.RemoteBudget.RemoteLimitException;
+import dev.sluice.checks.multikueue.remote.RemoteCollection.ReconnectBackoff;
 import dev.sluice.checks.multikueue.remote.RemoteObjects.Key;
-import dev.sluice.kube.client.ResponseTimeoutException;
+import dev.sluice.kube.client.ResponseStream.ResponseTimeoutException;
+import io.fabric8.kubernetes.client.KubernetesClient;
 import java.io.IOException;
 import java.time.Duration;
 import java.time.Instant;
@@ -13,6 +18,7 @@ import java.util.Optional;
 import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -570,6 +576,86 @@ public final class RemoteConnections implements AutoCloseable {
       @Override
       public void changed(Key key, @Nullable JsonNode before, @Nullable JsonNode after) {
         listener.objectChanged(key, before, after);
+      }
+    }
+  }
+
+  /**
+   * One connection to a worker cluster, while it lasts.
+   *
+   * @param client reads and writes in the cluster
+   * @param cutOff ends this connection, and no later one, on another thread, for the reason given:
+   *     the cluster sends more than is read from one
+   */
+  public record ConnectedWorker(KubernetesClient client, Consumer<String> cutOff) {}
+
+  /** State of the connection to a worker cluster. */
+  public sealed interface ConnectionState {
+
+    /** Since when the cluster is lost, if it was connected before; empty while it is connected. */
+    Optional<Instant> lostSince();
+
+    /** The first attempt is in progress. */
+    record Connecting(Optional<Instant> lostSince) implements ConnectionState {}
+
+    /** The watch of Workloads is established. */
+    record Connected(Instant since) implements ConnectionState {
+      @Override
+      public Optional<Instant> lostSince() {
+        return Optional.empty();
+      }
+    }
+
+    /**
+     * The last attempt failed, or the watch broke.
+     *
+     * @param attempts number of failed attempts in a row
+     * @param next time of the next attempt
+     * @param cause the failure, without secrets
+     */
+    record Failing(int attempts, Instant next, String cause, Optional<Instant> lostSince)
+        implements ConnectionState {}
+
+    /**
+     * No client can be built from the credentials; that is tried again after the longest pause.
+     *
+     * @param cause the problem, without secrets
+     */
+    record Unbuildable(String cause, Optional<Instant> lostSince) implements ConnectionState {}
+
+    /** There are no valid credentials; the connection waits for credentials. */
+    record Denied(Optional<Instant> lostSince) implements ConnectionState {}
+  }
+
+  /** Formats a failure for users: one line of bounded length. */
+  static final class FailureText {
+
+    private static final int MAX_LENGTH = 300;
+
+    private FailureText() {}
+
+    /** The message of a failure, unabridged. */
+    static String message(Exception failure) {
+      return failure.getMessage() == null ? failure.toString() : failure.getMessage();
+    }
+
+    /** A shortened message; for a Status that a server returned, only its message field. */
+    static String text(String message) {
+      String line = withoutStatus(message).replaceAll("[\\s\\p{Cntrl}]+", " ").strip();
+      return line.length() <= MAX_LENGTH ? line : line.substring(0, MAX_LENGTH) + "…";
+    }
+
+    private static String withoutStatus(String message) {
+      int begin = message.indexOf('{');
+      if (begin < 0) {
+        return message;
+      }
+      try {
+        String statusMessage =
+            JsonMappers.JSON.readTree(message.substring(begin)).path("message").asText();
+        return statusMessage.isEmpty() ? message : message.substring(0, begin) + statusMessage;
+      } catch (JsonProcessingException e) {
+        return message;
       }
     }
   }

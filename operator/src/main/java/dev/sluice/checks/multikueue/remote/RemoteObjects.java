@@ -3,6 +3,7 @@ package dev.sluice.checks.multikueue.remote;
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.sluice.checks.multikueue.remote.RemoteBudget.RemoteLimitException;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.util.Arrays;

@@ -1,6 +1,7 @@
 package dev.sluice.checks.multikueue.remote;
 
 import dev.sluice.checks.multikueue.access.WorkerCredentials;
+import dev.sluice.checks.multikueue.remote.RemoteBudget.RemoteLimitException;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import java.io.IOException;
 import java.time.Duration;
@@ -13,8 +14,8 @@ public interface RemoteSession extends AutoCloseable {
    *
    * @param timeout the longest time until the watch must be established
    * @param events listener for events of the session
-   * @throws dev.sluice.kube.client.ResponseTimeoutException when the watch is not established in
-   *     time
+   * @throws dev.sluice.kube.client.ResponseStream.ResponseTimeoutException when the watch is not
+   *     established in time
    * @throws RemoteLimitException when the worker sends more than is read from one
    * @throws IOException when anything else fails
    */

@@ -1,6 +1,7 @@
 package dev.sluice.checks.multikueue.remote;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import dev.sluice.checks.multikueue.remote.RemoteBudget.RemoteLimitException;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import java.util.function.Consumer;
 import java.util.function.Function;

@@ -5,6 +5,7 @@ import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.sluice.checks.controller.CheckStateWriter;
 import dev.sluice.checks.multikueue.placement.PlacementAction;
+import dev.sluice.checks.multikueue.sync.MultiKueueWorkloadReconciler.DispatchListener;
 import dev.sluice.workload.lifecycle.CheckedAdmission;
 import dev.sluice.workload.lifecycle.LifecycleAction.PatchStatus;
 import dev.sluice.workload.record.CachedWorkload;

@@ -1,6 +1,7 @@
 package dev.sluice.checks.multikueue.sync;
 
 import dev.sluice.checks.multikueue.placement.ClusterCandidates;
+import dev.sluice.checks.multikueue.sync.PlacementPlanner.LimitedCandidates;
 import dev.sluice.workload.record.CachedWorkload;
 import dev.sluice.workload.record.CachedWorkload.CheckState;
 import dev.sluice.workload.record.WorkloadLister;

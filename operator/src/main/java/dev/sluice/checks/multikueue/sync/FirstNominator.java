@@ -6,7 +6,7 @@ import dev.sluice.checks.multikueue.remote.RemoteObjects.Key;
 import dev.sluice.queues.cache.LocalClusters;
 import dev.sluice.workload.record.CachedWorkload;
 import dev.sluice.workload.record.CachedWorkload.CheckState;
-import dev.sluice.workload.writing.FirstNomination;
+import dev.sluice.workload.writing.DecisionExecutor.FirstNomination;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;

@@ -5,19 +5,21 @@ import dev.sluice.checks.multikueue.capacity.CapacityEstimator;
 import dev.sluice.checks.multikueue.placement.ClusterCandidates;
 import dev.sluice.checks.multikueue.placement.ManagerState;
 import dev.sluice.checks.multikueue.placement.PlacementAction;
-import dev.sluice.checks.multikueue.placement.PlacementPlan;
 import dev.sluice.checks.multikueue.placement.WorkerState;
 import dev.sluice.checks.multikueue.placement.WorkloadPlacement;
+import dev.sluice.checks.multikueue.placement.WorkloadPlacement.PlacementPlan;
 import dev.sluice.checks.multikueue.remote.ConnectionContext;
 import dev.sluice.checks.multikueue.remote.RemoteConnections;
 import dev.sluice.checks.multikueue.remote.RemoteObjects.Key;
+import dev.sluice.checks.multikueue.sync.PlacementPlanner.GroupLimits;
+import dev.sluice.checks.multikueue.sync.PlacementPlanner.LimitedCandidates;
 import dev.sluice.checks.multikueue.sync.ReconcileState.MessageThrottle;
 import dev.sluice.jobs.kind.MultiKueueRules;
 import dev.sluice.kube.client.ApiClient;
 import dev.sluice.kube.client.ConflictBackoff;
-import dev.sluice.kube.controller.GroupKindConcurrency;
 import dev.sluice.kube.controller.WorkQueue;
 import dev.sluice.kube.controller.WorkQueueSettings;
+import dev.sluice.kube.controller.WorkQueueSettings.GroupKindConcurrency;
 import dev.sluice.kube.leader.Leadership;
 import dev.sluice.queues.cache.LocalClusters;
 import dev.sluice.workload.lifecycle.CheckedAdmission;
@@ -26,7 +28,7 @@ import dev.sluice.workload.record.CachedWorkload.CheckState;
 import dev.sluice.workload.record.WorkloadListener;
 import dev.sluice.workload.record.WorkloadLister;
 import dev.sluice.workload.record.WorkloadReader;
-import dev.sluice.workload.writing.FirstNomination;
+import dev.sluice.workload.writing.DecisionExecutor.FirstNomination;
 import dev.sluice.workload.writing.WorkloadWriter;
 import java.io.IOException;
 import java.time.Duration;
@@ -39,6 +41,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.BiConsumer;
 import java.util.function.Predicate;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -567,5 +570,63 @@ public final class MultiKueueWorkloadReconciler implements WorkloadListener, Aut
       }
       return next;
     }
+  }
+
+  /** The manager's pods that belong to groups. Thread-safe. */
+  public interface LocalPods {
+
+    /**
+     * A pod of a group.
+     *
+     * @param deleting whether it has a deletion timestamp
+     */
+    record LocalPod(String name, String uid, boolean deleting) {}
+
+    /** The known pods of a group; the name of the group is the name of its Workload. */
+    List<LocalPod> group(String namespace, String group);
+
+    /**
+     * Registers an observer, called with namespace and name of each group whose pods are created,
+     * deleted, or get a deletion timestamp.
+     */
+    void observe(BiConsumer<String, String> observer);
+  }
+
+  /** Listener for dispatch events, called after the write succeeded. */
+  public interface DispatchListener {
+
+    /** A remote Workload was created in a worker. */
+    void dispatched(CachedWorkload workload, String clusterQueue, String cluster);
+
+    /** A remote Workload was admitted; the Workload runs in that worker from now on. */
+    void admitted(CachedWorkload workload, String clusterQueue, String cluster);
+
+    /** The Workload was requeued because its worker lost it, evicted it, or cannot be reached. */
+    void requeued(CachedWorkload workload, String clusterQueue, String cluster);
+
+    /** A worker was cut off, because it sent more than is read from one. */
+    default void cutOff(String cluster) {}
+
+    /** An object of a worker can't be read. */
+    default void unreadable(String cluster) {}
+
+    /** Reports a message about a Workload to users. */
+    void reported(CachedWorkload workload, boolean warning, String note);
+  }
+
+  /** Resolves the workers of an AdmissionCheck. */
+  public interface ClusterSelector {
+
+    /**
+     * The workers of the check, in the order of its config; empty if the check is unknown or not a
+     * MultiKueue check.
+     */
+    Optional<List<String>> of(String check);
+
+    /** Whether the configs are known; before that no check has workers. */
+    boolean listed();
+
+    /** The labels of a worker's MultiKueueCluster; empty if it does not exist. */
+    Map<String, String> labels(String cluster);
   }
 }

@@ -1,17 +1,25 @@
 package dev.sluice.checks.multikueue.sync;
 
+import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.sluice.checks.multikueue.placement.ClusterCandidates;
+import dev.sluice.checks.multikueue.placement.GroupPlacement;
+import dev.sluice.checks.multikueue.placement.GroupPlacement.Choice;
 import dev.sluice.checks.multikueue.placement.ManagerState;
 import dev.sluice.checks.multikueue.placement.PlacementAction;
-import dev.sluice.checks.multikueue.placement.PlacementPlan;
 import dev.sluice.checks.multikueue.placement.WorkerState;
 import dev.sluice.checks.multikueue.placement.WorkloadPlacement;
+import dev.sluice.checks.multikueue.placement.WorkloadPlacement.PlacementPlan;
+import dev.sluice.checks.multikueue.sync.JobGroups.GroupedJob;
+import dev.sluice.jobs.kind.MultiKueueRules;
 import dev.sluice.queues.cache.LocalClusters.QuotaLocation;
 import dev.sluice.workload.record.CachedWorkload;
+import java.io.IOException;
+import java.time.Duration;
 import java.time.temporal.ChronoUnit;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.stream.Collectors;
@@ -187,6 +195,84 @@ final class PlacementPlanner {
 
     private static String shortened(String text) {
       return text.length() <= LONGEST ? text : text.substring(0, LONGEST) + "…";
+    }
+  }
+
+  /** Limits the workers of Workloads whose job has several Workloads. */
+  static final class GroupLimits {
+
+    private static final Duration UNTIL_STOPPED = Duration.ofSeconds(2);
+
+    private final JobGroups groups;
+    private final WorkloadStateReader workloadStateReader;
+
+    GroupLimits(JobGroups groups, WorkloadStateReader workloadStateReader) {
+      this.groups = groups;
+      this.workloadStateReader = workloadStateReader;
+    }
+
+    /** The workers that a Workload may use, if others of its job are considered. */
+    LimitedCandidates of(RemoteWorkloadContext context, LimitedCandidates candidates)
+        throws IOException {
+      Optional<GroupedJob> job = JobGroups.job(context);
+      if (job.isEmpty() || !isLookingForWorker(context)) {
+        return candidates;
+      }
+      Optional<String> stopping =
+          groups.stopping(job.get(), context.local()).stream()
+              .flatMap(key -> workloadStateReader.holding(key).stream())
+              .findFirst();
+      Choice choice =
+          stopping
+              .<Choice>map(Choice.Follow::new)
+              .orElseGet(() -> groups.choice(job.get(), context.local()));
+      ClusterCandidates limited =
+          GroupPlacement.limit(
+              candidates.clusterCandidates(),
+              choice,
+              choice instanceof Choice.Free ? missing(context, job.get()) : OptionalInt.empty());
+      return new LimitedCandidates(
+          limited, stopping.isPresent() ? Optional.of(UNTIL_STOPPED) : candidates.requeueAfter());
+    }
+
+    /** Whether a Workload is one of several, holds quota and runs in no worker. */
+    static boolean isLookingForWorker(RemoteWorkloadContext context) {
+      return JobGroups.job(context).isPresent()
+          && context
+              .workload()
+              .filter(it -> it.quotaReserved() && !it.evicted())
+              .filter(it -> it.status().remotePlacement().cluster().isEmpty())
+              .isPresent();
+    }
+
+    /** How many Workloads a job has yet to get before any of them may choose a worker. */
+    private OptionalInt missing(RemoteWorkloadContext context, GroupedJob job) throws IOException {
+      Optional<RemoteWorkloadContext.Owner> owner = context.owner();
+      if (owner.isEmpty()) {
+        return OptionalInt.empty();
+      }
+      Optional<ObjectNode> object = workloadStateReader.job(context, owner.get());
+      return object.isEmpty()
+          ? OptionalInt.empty()
+          : OptionalInt.of(
+              Math.min(
+                      object.get().path("spec").path("replicas").asInt(1),
+                      MultiKueueRules.MOST_WAITING_GROUPS)
+                  - groups.count(job));
+    }
+  }
+
+  /**
+   * The workers that a Workload may use beside other Workloads of its job.
+   *
+   * @param clusterCandidates the workers
+   * @param requeueAfter the delay after which they are determined again even without an event
+   */
+  record LimitedCandidates(ClusterCandidates clusterCandidates, Optional<Duration> requeueAfter) {
+
+    /** Workers that don't depend on time. */
+    static LimitedCandidates of(ClusterCandidates clusterCandidates) {
+      return new LimitedCandidates(clusterCandidates, Optional.empty());
     }
   }
 }

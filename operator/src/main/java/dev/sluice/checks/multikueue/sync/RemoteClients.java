@@ -1,6 +1,6 @@
 package dev.sluice.checks.multikueue.sync;
 
-import dev.sluice.checks.multikueue.remote.ConnectedWorker;
+import dev.sluice.checks.multikueue.remote.RemoteConnections.ConnectedWorker;
 import dev.sluice.kube.client.RequestLimiter;
 import dev.sluice.kube.client.WriteGate;
 import java.io.IOException;

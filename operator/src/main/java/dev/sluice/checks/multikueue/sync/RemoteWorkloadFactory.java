@@ -7,7 +7,7 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.sluice.api.KueueConstants;
 import dev.sluice.api.json.JsonMappers;
 import dev.sluice.api.placement.LocalClusterAnnotations;
-import dev.sluice.checks.multikueue.fencing.FenceAnnotations;
+import dev.sluice.checks.multikueue.fencing.FencingController.FenceAnnotations;
 import dev.sluice.checks.multikueue.placement.WorkerState;
 import dev.sluice.checks.multikueue.placement.WorkerState.Difference;
 import dev.sluice.workload.record.CachedWorkload;

@@ -4,7 +4,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.TextNode;
 import dev.sluice.api.KueueConstants;
 import dev.sluice.api.json.JsonFields;
-import dev.sluice.jobs.kind.FieldDefault;
+import dev.sluice.jobs.kind.JobKindDescription.FieldDefault;
 import java.util.List;
 
 /**

@@ -4,14 +4,15 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.sluice.api.KueueConstants;
-import dev.sluice.jobs.controller.AdmissionCheckEvents;
+import dev.sluice.jobs.controller.JobController.AdmissionCheckEvents;
 import dev.sluice.jobs.controller.JobControllerContext;
-import dev.sluice.jobs.controller.JobKindController;
+import dev.sluice.jobs.controller.JobControllers.JobKindController;
 import dev.sluice.jobs.controller.JobReconciler;
+import dev.sluice.jobs.kind.JobKind;
 import dev.sluice.jobs.kind.ObjectKey;
 import dev.sluice.kube.controller.WorkQueue;
 import dev.sluice.kube.reflect.Reflector;
-import dev.sluice.kube.reflect.Store;
+import dev.sluice.kube.reflect.Reflector.Store;
 import dev.sluice.workload.record.CachedWorkload;
 import dev.sluice.workload.record.WorkloadListener;
 import dev.sluice.workload.record.WorkloadLister;
@@ -29,6 +30,7 @@ import java.util.concurrent.ConcurrentSkipListSet;
 import java.util.function.BooleanSupplier;
 import java.util.function.Function;
 import java.util.function.Predicate;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -244,5 +246,53 @@ public class GatedSetController<S extends GatedSet> implements JobKindController
     if (after != null) {
       setOf(handler, after).ifPresent(queue::enqueue);
     }
+  }
+
+  /**
+   * What a {@link GatedSetController} has to know of a kind.
+   *
+   * @param <S> what is kept of an object
+   */
+  public interface GatedSetHandler<S extends GatedSet> {
+
+    /** The kind. */
+    JobKind kind();
+
+    /** How the Workloads of the kind name it in {@code kueue.x-k8s.io/job-owner-gvk}. */
+    String ownerGvk();
+
+    /**
+     * The name of the set that a gated pod belongs to; empty if it belongs to none of this kind.
+     */
+    Optional<String> setOf(CachedPod pod);
+
+    /**
+     * The managed pods of a set; pods of others may be among them.
+     *
+     * @param workloads the names of the Workloads that name the set as their job
+     */
+    List<CachedPod> members(S set, Set<String> workloads, PodIndex marked);
+
+    /**
+     * Whether a rollout is about to replace a member of a set, and waits for it to run until then.
+     * Of kinds whose rollouts let pods leave their group, no member is such a pod.
+     */
+    default boolean isReplaced(S set, CachedPod pod) {
+      return false;
+    }
+
+    /**
+     * Does what a set and its pods need now.
+     *
+     * @param pods its pods, as far as they are managed or gated; pods of others may be among them
+     * @param own the Workloads that name the set as their job
+     * @return the delay after which to reconcile again even without an event; empty if an event
+     *     will follow
+     */
+    Optional<Duration> reconcile(S set, List<CachedPod> pods, Supplier<List<CachedWorkload>> own)
+        throws InterruptedException;
+
+    /** Forgets a set that is deleted. */
+    void forget(S set);
   }
 }

@@ -3,7 +3,7 @@ package dev.sluice.jobs.kinds.pod;
 import dev.sluice.api.KueueConstants;
 import dev.sluice.jobs.controller.JobClient;
 import dev.sluice.jobs.controller.JobReconciler;
-import dev.sluice.jobs.controller.WorkloadReleaser;
+import dev.sluice.jobs.controller.OwnerlessWorkloads.WorkloadReleaser;
 import dev.sluice.jobs.kind.ObjectKey;
 import dev.sluice.jobs.policy.WorkloadStatuses;
 import dev.sluice.kube.client.Futures;

@@ -15,10 +15,10 @@ import dev.sluice.jobs.policy.JobAction.Requeue;
 import dev.sluice.jobs.policy.JobAction.Warn;
 import dev.sluice.jobs.policy.JobOptions;
 import dev.sluice.jobs.policy.ManagementStatus;
-import dev.sluice.jobs.policy.PrioritySource;
 import dev.sluice.jobs.policy.ReconcileContext;
-import dev.sluice.jobs.policy.WorkloadActions;
 import dev.sluice.jobs.policy.WorkloadFactory;
+import dev.sluice.jobs.policy.WorkloadFactory.PrioritySource;
+import dev.sluice.jobs.policy.WorkloadFactory.WorkloadActions;
 import dev.sluice.jobs.policy.WorkloadStatuses;
 import dev.sluice.jobs.policy.WorkloadSynchronizer;
 import dev.sluice.workload.record.CachedWorkload;
@@ -29,6 +29,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 
 /**
  * Decides what to do about the Workload of a StatefulSet: a pure function. The policy of pod groups
@@ -277,5 +278,77 @@ final class StatefulSetPolicy {
         .fingerprint()
         .full()
         .equals(workload.spec().podSets().getFirst().template().fingerprint());
+  }
+
+  /**
+   * Consecutive pods of a StatefulSet, and the Workload that holds or requests their quota.
+   *
+   * @param first how many pods of the set come before them
+   * @param count the number of pods that the Workload still needs quota for
+   */
+  record ReplicaRange(int first, int count, CachedWorkload workload) {
+
+    /** The range of a Workload; pods that it gave back (reclaimablePods) are left out. */
+    static ReplicaRange of(int first, CachedWorkload workload) {
+      int count = 0;
+      for (CachedWorkload.PodSet podSet : workload.spec().podSets()) {
+        int givenBack = workload.status().reclaimablePods().getOrDefault(podSet.name(), 0);
+        count += Math.max(0, podSet.count() - Math.max(0, givenBack));
+      }
+      return new ReplicaRange(first, count, workload);
+    }
+
+    /** The number of pods of the set up to the end of this range. */
+    int end() {
+      return first + count;
+    }
+
+    /** Whether the Workload has quota and keeps it. */
+    boolean isReserved() {
+      return workload.quotaReserved() && !workload.deleting() && !workload.finished();
+    }
+
+    /** Whether the pod with this many pods before it belongs to the range. */
+    boolean covers(int place) {
+      return place >= first && place < end();
+    }
+  }
+
+  /**
+   * How the pods of a StatefulSet are divided among its Workloads (docs/pods.md#scaling).
+   *
+   * @param list the ranges in order, without gaps; all but the last hold quota. Empty while the set
+   *     has no Workload
+   * @param superfluous Workloads of the set whose pods belong to another range, or to none
+   * @param next the name of a Workload for the pods after the last range
+   * @param remote whether the pods run in another cluster
+   * @param known how many pods of the set are known, counted up to the one with the highest index
+   */
+  record ReplicaRanges(
+      List<ReplicaRange> list,
+      List<CachedWorkload> superfluous,
+      String next,
+      boolean remote,
+      int known) {
+
+    ReplicaRanges {
+      list = List.copyOf(list);
+      superfluous = List.copyOf(superfluous);
+    }
+
+    /** The range of the pod with this many pods before it. */
+    Optional<ReplicaRange> find(int place) {
+      return list.stream().filter(range -> range.covers(place)).findFirst();
+    }
+
+    /** The number of pods that the ranges are for. */
+    int end() {
+      return list.isEmpty() ? 0 : list.getLast().end();
+    }
+
+    /** Whether quota is to be given back for pods that still exist. */
+    boolean awaitsPods(CachedStatefulSet set) {
+      return end() > set.replicas() && known > set.replicas();
+    }
   }
 }

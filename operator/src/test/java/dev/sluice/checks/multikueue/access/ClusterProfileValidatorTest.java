@@ -7,6 +7,8 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.sluice.api.config.MultiKueue.AccessProvider;
 import dev.sluice.api.v1beta2.MultiKueueCluster.ClusterProfileReference;
 import dev.sluice.api.v1beta2.MultiKueueCluster.ClusterSource;
+import dev.sluice.checks.multikueue.access.WorkerAccess.ClusterReason;
+import dev.sluice.checks.multikueue.access.WorkerCredentials.ExecPlugin;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;

@@ -2,6 +2,7 @@ package dev.sluice.checks.multikueue.access;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.sluice.checks.multikueue.access.WorkerAccess.ClusterReason;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -3,6 +3,8 @@ package dev.sluice.checks.multikueue.access;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.params.provider.Arguments.arguments;
 
+import dev.sluice.checks.multikueue.access.WorkerAccess.ClusterReason;
+import dev.sluice.checks.multikueue.access.WorkerCredentials.Impersonation;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;

@@ -6,6 +6,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.dataformat.yaml.YAMLMapper;
 import dev.sluice.checks.multikueue.capacity.WorkerQueues.AvailableQuota;
+import dev.sluice.checks.multikueue.capacity.WorkerQueues.NominalQuota;
 import java.io.IOException;
 import java.math.BigDecimal;
 import java.util.Map;

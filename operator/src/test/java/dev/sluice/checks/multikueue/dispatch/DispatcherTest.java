@@ -3,6 +3,8 @@ package dev.sluice.checks.multikueue.dispatch;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.sluice.api.config.MultiKueue;
+import dev.sluice.checks.multikueue.dispatch.Dispatcher.DispatchContext;
+import dev.sluice.checks.multikueue.dispatch.Dispatcher.DispatchResult;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import dev.sluice.checks.multikueue.fencing.FencingController.FenceAnnotations;
 import dev.sluice.core.model.WorkloadId;
 import dev.sluice.kube.reflect.InformerSupervisor;
 import dev.sluice.testing.PlayedApi;

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.sluice.checks.multikueue.placement.WorkerState.Copy;
 import dev.sluice.checks.multikueue.placement.WorkerState.Difference;
 import dev.sluice.checks.multikueue.placement.WorkerState.Gate;
+import dev.sluice.checks.multikueue.placement.WorkloadPlacement.PlacementPlan;
 import dev.sluice.checks.multikueue.placement.WorkloadPlacement.PreemptionGateCoordinator;
 import java.time.Instant;
 import java.util.List;

@@ -8,6 +8,7 @@ import dev.sluice.checks.multikueue.placement.WorkerState.Copy;
 import dev.sluice.checks.multikueue.placement.WorkerState.Difference;
 import dev.sluice.checks.multikueue.placement.WorkerState.Ending;
 import dev.sluice.checks.multikueue.placement.WorkerState.Gate;
+import dev.sluice.checks.multikueue.placement.WorkloadPlacement.PlacementPlan;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;

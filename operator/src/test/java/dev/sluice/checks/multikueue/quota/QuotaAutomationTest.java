@@ -6,6 +6,7 @@ import com.fasterxml.jackson.dataformat.yaml.YAMLMapper;
 import dev.sluice.api.json.JsonMappers;
 import dev.sluice.api.v1beta2.ClusterQueue;
 import dev.sluice.checks.BuiltInCheckControllers;
+import dev.sluice.checks.multikueue.quota.QuotaAutomation.WorkerQuotaState;
 import dev.sluice.kube.client.ApiClient;
 import dev.sluice.queues.ExternalConditions;
 import dev.sluice.queues.cache.InformerCaches;

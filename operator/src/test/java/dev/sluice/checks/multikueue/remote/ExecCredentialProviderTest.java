@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
-import dev.sluice.checks.multikueue.access.ExecPlugin;
+import dev.sluice.checks.multikueue.access.WorkerCredentials.ExecPlugin;
 import dev.sluice.checks.multikueue.remote.WorkerClients.ExecCredentialProvider;
 import dev.sluice.checks.multikueue.remote.WorkerClients.ExecCredentialToken;
 import java.io.IOException;

@@ -6,7 +6,9 @@ import static org.awaitility.Awaitility.await;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.sluice.checks.multikueue.access.WorkerCredentials;
-import dev.sluice.checks.multikueue.access.WorkerEndpoint;
+import dev.sluice.checks.multikueue.access.WorkerCredentials.WorkerEndpoint;
+import dev.sluice.checks.multikueue.remote.RemoteConnections.ConnectedWorker;
+import dev.sluice.checks.multikueue.remote.RemoteConnections.ConnectionState;
 import dev.sluice.kube.client.RequestLimiter;
 import dev.sluice.kube.client.WriteGate;
 import dev.sluice.workload.ScriptedServer;

@@ -2,6 +2,7 @@ package dev.sluice.checks.multikueue.remote;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.sluice.checks.multikueue.remote.RemoteCollection.ReconnectBackoff;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;

@@ -3,7 +3,9 @@ package dev.sluice.checks.multikueue.remote;
 import static dev.sluice.checks.multikueue.remote.Stage.credentials;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.sluice.kube.client.ResponseTimeoutException;
+import dev.sluice.checks.multikueue.remote.RemoteBudget.RemoteLimitException;
+import dev.sluice.checks.multikueue.remote.RemoteConnections.ConnectionState;
+import dev.sluice.kube.client.ResponseStream.ResponseTimeoutException;
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import java.io.IOException;
 import java.time.Duration;

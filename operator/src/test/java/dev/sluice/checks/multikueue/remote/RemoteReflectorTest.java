@@ -6,7 +6,8 @@ import static org.assertj.core.api.Assertions.catchThrowable;
 import static org.awaitility.Awaitility.await;
 
 import com.fasterxml.jackson.databind.JsonNode;
-import dev.sluice.kube.client.ResponseTimeoutException;
+import dev.sluice.checks.multikueue.remote.RemoteBudget.RemoteLimitException;
+import dev.sluice.kube.client.ResponseStream.ResponseTimeoutException;
 import dev.sluice.workload.ScriptedServer;
 import java.io.IOException;
 import java.io.OutputStream;

@@ -2,7 +2,7 @@ package dev.sluice.checks.multikueue.remote;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.sluice.checks.multikueue.access.WorkerCredentials;
-import dev.sluice.checks.multikueue.access.WorkerEndpoint;
+import dev.sluice.checks.multikueue.access.WorkerCredentials.WorkerEndpoint;
 import dev.sluice.checks.multikueue.remote.RemoteObjects.Key;
 import dev.sluice.kube.client.WriteGate;
 import io.fabric8.kubernetes.client.KubernetesClient;

@@ -7,6 +7,7 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.sluice.checks.multikueue.placement.ClusterCandidates;
 import dev.sluice.checks.multikueue.placement.WorkerState.Difference;
 import dev.sluice.checks.multikueue.remote.RemoteObjects.Key;
+import dev.sluice.checks.multikueue.sync.PlacementPlanner.LimitedCandidates;
 import dev.sluice.kube.Fakes;
 import dev.sluice.workload.record.CachedWorkload;
 import dev.sluice.workload.record.WorkloadParser;

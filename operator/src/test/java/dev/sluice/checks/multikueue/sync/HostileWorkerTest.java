@@ -6,6 +6,7 @@ import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.sluice.api.json.JsonMappers;
 import dev.sluice.checks.multikueue.remote.RemoteObjects.Key;
+import dev.sluice.checks.multikueue.sync.JobStatusSync.RemoteStatus;
 import dev.sluice.jobs.kinds.batch.BatchJob;
 import dev.sluice.jobs.kinds.statefulset.StatefulSets;
 import dev.sluice.kube.json.JsonMergePatch;

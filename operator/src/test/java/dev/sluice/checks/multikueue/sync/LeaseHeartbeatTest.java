@@ -7,7 +7,7 @@ import static org.awaitility.Awaitility.await;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.sluice.checks.multikueue.access.WorkerCredentials;
-import dev.sluice.checks.multikueue.access.WorkerEndpoint;
+import dev.sluice.checks.multikueue.access.WorkerCredentials.WorkerEndpoint;
 import dev.sluice.checks.multikueue.fencing.FenceTimeouts;
 import dev.sluice.checks.multikueue.remote.ConnectionContext;
 import dev.sluice.checks.multikueue.remote.RemoteConnections;

@@ -7,6 +7,7 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.sluice.api.config.MultiKueue;
 import dev.sluice.checks.multikueue.placement.ManagerState;
+import dev.sluice.checks.multikueue.sync.WorkloadStateReader.ManagedByCheck;
 import dev.sluice.jobs.madeup.Task;
 import java.time.Instant;
 import java.util.List;

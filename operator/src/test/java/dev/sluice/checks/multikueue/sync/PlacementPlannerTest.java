@@ -15,6 +15,7 @@ import dev.sluice.checks.multikueue.placement.WorkloadPlacement;
 import dev.sluice.checks.multikueue.remote.ConnectionContext;
 import dev.sluice.checks.multikueue.remote.RemoteConnections;
 import dev.sluice.checks.multikueue.remote.RemoteObjects.Key;
+import dev.sluice.checks.multikueue.sync.MultiKueueWorkloadReconciler.ClusterSelector;
 import dev.sluice.checks.multikueue.sync.PlacementPlanner.Planned;
 import dev.sluice.kube.client.RequestLimiter;
 import dev.sluice.kube.client.WriteGate;

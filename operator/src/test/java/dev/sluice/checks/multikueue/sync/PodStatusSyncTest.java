@@ -4,8 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
-import dev.sluice.checks.multikueue.remote.ConnectedWorker;
+import dev.sluice.checks.multikueue.remote.RemoteConnections.ConnectedWorker;
 import dev.sluice.checks.multikueue.remote.RemoteObjects.Key;
+import dev.sluice.checks.multikueue.sync.MultiKueueWorkloadReconciler.LocalPods;
 import dev.sluice.jobs.kinds.pod.SinglePod;
 import dev.sluice.kube.client.RequestLimiter;
 import dev.sluice.kube.client.WriteGate;

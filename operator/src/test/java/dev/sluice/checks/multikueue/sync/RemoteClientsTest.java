@@ -2,7 +2,7 @@ package dev.sluice.checks.multikueue.sync;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.sluice.checks.multikueue.remote.ConnectedWorker;
+import dev.sluice.checks.multikueue.remote.RemoteConnections.ConnectedWorker;
 import dev.sluice.kube.client.RequestLimiter;
 import dev.sluice.kube.client.WriteGate;
 import dev.sluice.testing.PlayedApi;

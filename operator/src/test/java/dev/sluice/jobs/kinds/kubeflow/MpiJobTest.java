@@ -10,7 +10,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import com.fasterxml.jackson.databind.node.TextNode;
-import dev.sluice.jobs.kind.FieldDefault;
+import dev.sluice.jobs.kind.JobKindDescription.FieldDefault;
 import dev.sluice.jobs.kind.JobState;
 import dev.sluice.jobs.kind.StartConflictException;
 import dev.sluice.jobs.kind.WebhookRules;

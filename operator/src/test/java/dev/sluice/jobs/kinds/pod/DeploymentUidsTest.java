@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import com.fasterxml.jackson.dataformat.yaml.YAMLMapper;
+import dev.sluice.jobs.kinds.pod.Deployments.DeploymentUids;
 import dev.sluice.jobs.policy.CachedJob;
 import dev.sluice.kube.reflect.ReadErrorLog;
 import dev.sluice.kube.reflect.Reflectors;

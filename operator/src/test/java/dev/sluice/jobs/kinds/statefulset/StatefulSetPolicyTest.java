@@ -10,6 +10,8 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.sluice.jobs.BothWriters;
 import dev.sluice.jobs.GivenCluster;
 import dev.sluice.jobs.JobRulesOf;
+import dev.sluice.jobs.kinds.statefulset.StatefulSetPolicy.ReplicaRange;
+import dev.sluice.jobs.kinds.statefulset.StatefulSetPolicy.ReplicaRanges;
 import dev.sluice.jobs.policy.JobAction;
 import dev.sluice.jobs.policy.JobOptions;
 import dev.sluice.jobs.policy.ManagementStatus;

@@ -14,6 +14,7 @@ import dev.sluice.jobs.kinds.BuiltInIntegrations;
 import dev.sluice.jobs.kinds.pod.CachedPod;
 import dev.sluice.jobs.kinds.pod.PodIndex;
 import dev.sluice.jobs.kinds.statefulset.StatefulSetController.StatefulSetReconciler;
+import dev.sluice.jobs.kinds.statefulset.StatefulSetPolicy.ReplicaRanges;
 import dev.sluice.jobs.policy.JobAction.CreateWorkload;
 import dev.sluice.jobs.policy.JobOptions;
 import dev.sluice.jobs.policy.ManagementStatus;

@@ -9,6 +9,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.sluice.jobs.GivenCluster;
+import dev.sluice.jobs.kinds.statefulset.StatefulSetPolicy.ReplicaRange;
+import dev.sluice.jobs.kinds.statefulset.StatefulSetPolicy.ReplicaRanges;
 import dev.sluice.jobs.policy.JobAction;
 import dev.sluice.jobs.policy.JobOptions;
 import dev.sluice.jobs.policy.ManagementStatus;

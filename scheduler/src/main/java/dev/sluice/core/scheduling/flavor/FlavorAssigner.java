@@ -1,6 +1,7 @@
 package dev.sluice.core.scheduling.flavor;
 
 import dev.sluice.core.model.AssignmentMode;
+import dev.sluice.core.model.ClusterQueueSpec.FlavorFungibility;
 import dev.sluice.core.model.ClusterQueueSpec.ScanProgress;
 import dev.sluice.core.model.Flavor;
 import dev.sluice.core.model.FlavorAttempt;
@@ -11,11 +12,13 @@ import dev.sluice.core.model.PendingReason;
 import dev.sluice.core.model.PodSetAssignment;
 import dev.sluice.core.model.ResourceAmounts;
 import dev.sluice.core.queue.ClusterQueueCache;
-import dev.sluice.core.queue.ResourceDemand;
+import dev.sluice.core.queue.EquivalenceClass.ResourceDemand;
 import dev.sluice.core.quota.QuotaNode;
+import dev.sluice.core.scheduling.flavor.FlavorAssigner.Fungibility.Fit;
 import dev.sluice.core.scheduling.flavor.FlavorCosts.Priced;
 import dev.sluice.core.scheduling.flavor.FlavorCosts.Ranking;
-import dev.sluice.core.scheduling.flavor.Fungibility.Fit;
+import dev.sluice.core.scheduling.flavor.FlavorEligibility.FixedFlavor;
+import dev.sluice.core.scheduling.flavor.TopologyAssigner.TopologyEligibility;
 import dev.sluice.core.topology.TopologyCache;
 import java.math.BigDecimal;
 import java.util.ArrayList;
@@ -598,5 +601,140 @@ public final class FlavorAssigner {
       }
     }
     return false;
+  }
+
+  /**
+   * Preference between flavors, and the end of the search for a flavor
+   * (docs/scheduling-semantics.md#flavor-assignment).
+   */
+  record Fungibility(FlavorFungibility spec) {
+
+    /** How a request fits, and the level of the cohort tree from which it borrows. */
+    record Fit(AssignmentMode mode, int borrowLevel) {
+
+      static final Fit PERFECT = new Fit(AssignmentMode.FIT, 0);
+    }
+
+    /** Whether {@code one} is better than {@code other}. */
+    boolean prefers(Fit one, Fit other) {
+      int byClass = Integer.compare(rank(one.mode), rank(other.mode));
+      if (byClass != 0) {
+        return byClass > 0;
+      }
+      int byMode = one.mode.compareTo(other.mode);
+      int byLevel = Integer.compare(other.borrowLevel, one.borrowLevel);
+      int first = spec.preferPreemption() ? byLevel : byMode;
+      int second = spec.preferPreemption() ? byMode : byLevel;
+      return first != 0 ? first > 0 : second > 0;
+    }
+
+    /** Ranks modes: NO_FIT below NO_CANDIDATES, and NO_CANDIDATES below all others. */
+    private static int rank(AssignmentMode mode) {
+      return switch (mode) {
+        case NO_FIT -> 0;
+        case NO_CANDIDATES -> 1;
+        case PREEMPT, RECLAIM, FIT -> 2;
+      };
+    }
+
+    /** Whether the search continues with the next flavor. */
+    boolean triesNext(Fit fit) {
+      return switch (fit.mode) {
+        case NO_FIT, NO_CANDIDATES -> true;
+        case PREEMPT, RECLAIM ->
+            spec.tryNextWhenPreempting() || (fit.borrowLevel > 0 && spec.tryNextWhenBorrowing());
+        case FIT -> fit.borrowLevel > 0 && spec.tryNextWhenBorrowing();
+      };
+    }
+  }
+
+  /** Simulates preemption for a single pair, without changing any usage. */
+  @FunctionalInterface
+  public interface PreemptionOracle {
+
+    /**
+     * The result of a simulation.
+     *
+     * @param mode NO_CANDIDATES, PREEMPT (a target is in the same queue) or RECLAIM
+     * @param borrowLevel the level from which the request borrows after the preemption
+     */
+    record Result(AssignmentMode mode, int borrowLevel) {}
+
+    /** Simulates preemption for {@code amount} of {@code pair}. */
+    Result simulate(int pair, long amount);
+
+    /** Whether to simulate preemption where the request borrows more than can be reclaimed. */
+    default boolean triesBorrowing() {
+      return false;
+    }
+  }
+
+  /**
+   * The fast path of flavor assignment: for a request without a choice of flavors that fits with
+   * the current usage. The result equals the result of a search; parts that only the writer of the
+   * admission needs are computed on demand.
+   */
+  static final class FastPathAssigner {
+
+    private static final int[] NONE = {};
+
+    private FastPathAssigner() {}
+
+    /** The assignment; null if there is a choice, or if the request doesn't fit. */
+    static @Nullable Assignment of(Map<String, Flavor> flavors, ResourceDemand resourceDemand) {
+      ResourceDemand.Fixed fixed = resourceDemand.fixed();
+      if (fixed == null || resourceDemand.needsTopology() || resourceDemand.guaranteed()) {
+        return null;
+      }
+      ClusterQueueCache queue = resourceDemand.queue();
+      QuotaNode node = queue.node();
+      for (int i = 0; i < fixed.pairs().length; i++) {
+        if (fixed.amounts()[i] > node.available(fixed.pairs()[i])) {
+          return null;
+        }
+      }
+      return FixedFlavor.isEligible(flavors, resourceDemand)
+          ? fitting(resourceDemand, fixed)
+          : null;
+    }
+
+    /** The assignment of a request that fits. */
+    static Assignment fitting(ResourceDemand resourceDemand, ResourceDemand.Fixed fixed) {
+      ClusterQueueCache queue = resourceDemand.queue();
+      int[] pairs = fixed.pairs();
+      long[] amounts = fixed.amounts();
+      int borrowLevel = 0;
+      List<Assignment.PairAmount> usage = new ArrayList<>(pairs.length);
+      for (int i = 0; i < pairs.length; i++) {
+        borrowLevel = Math.max(borrowLevel, queue.node().borrowLevel(pairs[i], amounts[i]));
+        usage.add(new Assignment.PairAmount(pairs[i], amounts[i]));
+      }
+      int level = borrowLevel;
+      ResourceDemand.Bundle bundle = resourceDemand.bundles().getFirst();
+      int[] chosen = new int[resourceDemand.podSets().size() * queue.groups().size()];
+      Arrays.fill(chosen, -1);
+      chosen[bundle.members().getFirst() * queue.groups().size() + fixed.group()] = 0;
+      return new Assignment(
+          null,
+          () -> FlavorAssigner.podSets(resourceDemand, chosen),
+          usage,
+          NONE,
+          level,
+          () -> List.of(attempt(resourceDemand, fixed, level)),
+          List.of(),
+          false,
+          null,
+          chosen);
+    }
+
+    private static FlavorAttempt attempt(
+        ResourceDemand resourceDemand, ResourceDemand.Fixed fixed, int level) {
+      return new FlavorAttempt(
+          resourceDemand.bundles().getFirst().name(),
+          resourceDemand.queue().groups().get(fixed.group()).flavors().getFirst(),
+          AssignmentMode.FIT,
+          level,
+          List.of());
+    }
   }
 }

@@ -9,7 +9,7 @@ import dev.sluice.core.model.FlavorAttempt.Cost;
 import dev.sluice.core.model.FlavorRejection;
 import dev.sluice.core.model.QueueRules.CostRules;
 import dev.sluice.core.queue.ClusterQueueCache;
-import dev.sluice.core.queue.ResourceDemand;
+import dev.sluice.core.queue.EquivalenceClass.ResourceDemand;
 import java.math.BigDecimal;
 import java.math.MathContext;
 import java.math.RoundingMode;

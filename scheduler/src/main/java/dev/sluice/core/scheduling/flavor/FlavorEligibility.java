@@ -6,6 +6,7 @@ import dev.sluice.core.model.LabelSelector.LabelRequirement;
 import dev.sluice.core.model.NodeConstraints;
 import dev.sluice.core.model.Taint;
 import dev.sluice.core.model.Toleration;
+import dev.sluice.core.queue.EquivalenceClass.ResourceDemand;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -84,5 +85,32 @@ public final class FlavorEligibility {
       }
     }
     return true;
+  }
+
+  /** The flavor of a request that has no choice of flavors. */
+  public static final class FixedFlavor {
+
+    private FixedFlavor() {}
+
+    /**
+     * Whether all pods of the request may run on the nodes of its only flavor, whatever the quota;
+     * true if it has a choice of flavors.
+     */
+    public static boolean isEligible(Map<String, Flavor> flavors, ResourceDemand resourceDemand) {
+      ResourceDemand.Fixed fixed = resourceDemand.fixed();
+      if (fixed == null) {
+        return true;
+      }
+      Flavor flavor =
+          flavors.get(resourceDemand.queue().groups().get(fixed.group()).flavors().getFirst());
+      for (int member : resourceDemand.bundles().getFirst().members()) {
+        if (FlavorEligibility.rejection(
+                flavor, resourceDemand.podSets().get(member).nodeConstraints())
+            .isPresent()) {
+          return false;
+        }
+      }
+      return true;
+    }
   }
 }

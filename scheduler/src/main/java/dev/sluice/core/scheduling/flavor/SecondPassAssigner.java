@@ -1,16 +1,16 @@
 package dev.sluice.core.scheduling.flavor;
 
 import dev.sluice.core.model.FlavorRejection.TopologyShortage;
-import dev.sluice.core.model.PendingWorkload.SecondPass;
 import dev.sluice.core.model.PodSetAssignment;
 import dev.sluice.core.model.PodSetRequest;
+import dev.sluice.core.model.SchedulerEvent.PendingWorkload.SecondPass;
 import dev.sluice.core.model.TopologyAssignment;
 import dev.sluice.core.model.TopologyRequest.PodSetTopology;
 import dev.sluice.core.model.TopologyRequest.Spreading;
-import dev.sluice.core.topology.Placement;
 import dev.sluice.core.topology.PlacementRequest;
 import dev.sluice.core.topology.PlacementRequest.Pods;
 import dev.sluice.core.topology.TopologyCache;
+import dev.sluice.core.topology.TopologyCache.Placement;
 import dev.sluice.core.topology.TopologyTree;
 import dev.sluice.core.topology.TopologyUsage;
 import java.util.ArrayList;

@@ -2,11 +2,16 @@ package dev.sluice.core.scheduling.preemption;
 
 import dev.sluice.core.queue.ClusterQueueCache;
 import dev.sluice.core.queue.QuotaHolder;
+import dev.sluice.core.queue.QuotaHolders;
 import dev.sluice.core.quota.DominantResourceShare;
 import dev.sluice.core.quota.FairShareCalculator;
 import dev.sluice.core.quota.QuotaNode;
-import dev.sluice.core.scheduling.preemption.RankedChildren.Ranked;
+import dev.sluice.core.quota.ShareRanking;
+import dev.sluice.core.scheduling.preemption.CandidateQueue.Cursor;
+import dev.sluice.core.scheduling.preemption.TargetQueueOrdering.RankedChildren.Ranked;
+import java.util.ArrayList;
 import java.util.Collections;
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -434,5 +439,190 @@ final class TargetQueueOrdering {
     }
     return CandidateIterator.of(
         new CandidateQueue(queue, own ? null : node.parent(), false), preemptionRequest);
+  }
+
+  /**
+   * A cohort or queue of the tree that may have candidates below it, in one search. {@link
+   * TargetQueueOrdering} changes it.
+   */
+  static final class TreeNode {
+    final QuotaNode node;
+    final @Nullable TreeNode parent;
+    final boolean onPath;
+
+    /**
+     * The opened children that may have candidates: the highest share first; the position decides
+     * between equal shares.
+     */
+    final List<TreeNode> opened = new ArrayList<>(0);
+
+    /** The children that borrow; null until the cohort is visited. */
+    @Nullable RankedChildren ranked;
+
+    /** The index of the first child that isn't opened yet. */
+    int nextRanked;
+
+    @Nullable CandidateIterator candidateIterator;
+    boolean candidatesKnown;
+    @Nullable TreeNode childOnPath;
+    @Nullable DominantResourceShare dominantResourceShare;
+
+    /** Whether the node is no longer among the children that may have candidates. */
+    boolean removed;
+
+    /** Whether children that are not allowed are closed. */
+    boolean closesDisallowed;
+
+    /** The child whose share changed since the children were ordered; null if none did. */
+    @Nullable TreeNode changedChild;
+
+    TreeNode(QuotaNode node, @Nullable TreeNode parent, boolean onPath) {
+      this.node = node;
+      this.parent = parent;
+      this.onPath = onPath;
+    }
+  }
+
+  /** Iterates over the candidates of one queue: Workloads that are being evicted first. */
+  static final class CandidateIterator {
+
+    private final CandidateQueue candidateQueue;
+    private @Nullable Cursor evicted;
+    private @Nullable Cursor notEvicted;
+    private @Nullable QuotaHolder only;
+
+    private CandidateIterator(
+        CandidateQueue candidateQueue,
+        @Nullable Cursor evicted,
+        @Nullable Cursor notEvicted,
+        @Nullable QuotaHolder only) {
+      this.candidateQueue = candidateQueue;
+      this.evicted = evicted;
+      this.notEvicted = notEvicted;
+      this.only = only;
+    }
+
+    /** All candidates that the preemptor's policies allow. */
+    static CandidateIterator of(
+        CandidateQueue candidateQueue, PreemptionRequest preemptionRequest) {
+      return new CandidateIterator(
+          candidateQueue,
+          candidateQueue.candidates(preemptionRequest, true, false),
+          candidateQueue.candidates(preemptionRequest, false, false),
+          null);
+    }
+
+    /** A single candidate. */
+    static CandidateIterator of(CandidateQueue candidateQueue, QuotaHolder only) {
+      return new CandidateIterator(candidateQueue, null, null, only);
+    }
+
+    CandidateQueue source() {
+      return candidateQueue;
+    }
+
+    /** The current candidate; null at the end. */
+    @Nullable QuotaHolder first() {
+      if (evicted != null && evicted.current() != null) {
+        return evicted.current();
+      }
+      return notEvicted == null ? only : notEvicted.current();
+    }
+
+    /** Moves to the next candidate. */
+    void advance() {
+      if (evicted != null && evicted.current() != null) {
+        evicted.advance();
+      } else if (notEvicted != null) {
+        notEvicted.advance();
+      } else {
+        only = null;
+      }
+    }
+
+    /** Skips all remaining candidates. */
+    void close() {
+      evicted = null;
+      notEvicted = null;
+      only = null;
+    }
+  }
+
+  /**
+   * The children of one cohort that borrow, in the order in which a search for targets visits them
+   * as far as no preemptor matters: the highest share first; among equal shares cohorts before
+   * queues, and queues by the first of their Workloads in the order of preemption. The children are
+   * sorted once for all searches that begin with the same usage, and a search looks only at as many
+   * of them as it visits.
+   */
+  static final class RankedChildren {
+
+    /**
+     * A child.
+     *
+     * @param first the first Workload of a queue in the order of preemption, before which no
+     *     candidate of the queue comes; null for a cohort, and if it isn't known
+     */
+    record Ranked(QuotaNode node, DominantResourceShare share, @Nullable QuotaHolder first) {}
+
+    private static final Comparator<Ranked> ORDER =
+        (one, two) -> {
+          int byShare = two.share.compareTo(one.share);
+          if (byShare != 0) {
+            return byShare;
+          }
+          if (one.node.isQueue() != two.node.isQueue()) {
+            return one.node.isQueue() ? 1 : -1;
+          }
+          int byFirst = compareFirst(one.first, two.first);
+          return byFirst != 0 ? byFirst : Integer.compare(one.node.position(), two.node.position());
+        };
+
+    private final List<Ranked> ranked;
+
+    private RankedChildren(
+        ShareRanking ranking, Function<QuotaNode, @Nullable ClusterQueueCache> queues) {
+      ranked = new ArrayList<>(ranking.borrowers().size());
+      for (ShareRanking.Borrower borrower : ranking.borrowers()) {
+        ClusterQueueCache queue = borrower.node().isQueue() ? queues.apply(borrower.node()) : null;
+        ranked.add(
+            new Ranked(
+                borrower.node(), borrower.share(), queue == null ? null : first(queue.holders())));
+      }
+      ranked.sort(ORDER);
+    }
+
+    /** The children of a cohort in the order that follows from a ranking of their shares. */
+    static RankedChildren of(
+        ShareRanking ranking, Function<QuotaNode, @Nullable ClusterQueueCache> queues) {
+      if (ranking.derived() instanceof RankedChildren known) {
+        return known;
+      }
+      RankedChildren made = new RankedChildren(ranking, queues);
+      ranking.derived(made);
+      return made;
+    }
+
+    int size() {
+      return ranked.size();
+    }
+
+    Ranked get(int index) {
+      return ranked.get(index);
+    }
+
+    private static @Nullable QuotaHolder first(QuotaHolders holders) {
+      return holders.firstOfOnlyGroup(!holders.isEmpty(true));
+    }
+
+    /** Queues of which the first Workload isn't known come first: none may be skipped. */
+    private static int compareFirst(@Nullable QuotaHolder one, @Nullable QuotaHolder two) {
+      if (one == null || two == null) {
+        return Boolean.compare(one != null, two != null);
+      }
+      return one.evicted() == two.evicted()
+          ? QuotaHolder.PREEMPTION_ORDER.compare(one, two)
+          : Boolean.compare(two.evicted(), one.evicted());
+    }
   }
 }

@@ -11,6 +11,7 @@ import dev.sluice.core.queue.PlainQueues;
 import dev.sluice.core.queue.QuotaHolder;
 import dev.sluice.core.queue.QuotaHolders;
 import dev.sluice.core.quota.FlavorResourceIndex;
+import dev.sluice.core.scheduling.preemption.FairPreemption.RememberedSearches;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
