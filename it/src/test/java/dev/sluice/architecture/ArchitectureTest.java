@@ -214,7 +214,6 @@ class ArchitectureTest {
             "WaitingWorkloads",
             "Waiting",
             "CycleHeads",
-            "QueueHead",
             "AdmissionForecast",
             "PreemptionUpperBound",
             "HeldBack",

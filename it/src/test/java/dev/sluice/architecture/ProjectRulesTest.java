@@ -144,6 +144,20 @@ class ProjectRulesTest {
     assertThat(ProjectRules.sharedNames(MAIN)).isEmpty();
   }
 
+  /** Who searches for a metric finds the line that makes it. */
+  @Test
+  void aMetricIsNamedWhole() throws IOException {
+    List<String> names =
+        Files.readAllLines(Path.of("it/src/test/resources/dev/sluice/parity/metrics.txt")).stream()
+            .filter(line -> !line.startsWith("#") && !line.isBlank())
+            .map(line -> line.split(" ", 2)[0])
+            .toList();
+    assertThat(names).hasSizeGreaterThan(50);
+    assertThat(names)
+        .filteredOn(name -> MAIN.stream().noneMatch(each -> each.text().contains('"' + name + '"')))
+        .isEmpty();
+  }
+
   @Test
   void aNestedTypeHasNoNameOfAnotherType() {
     assertThat(ProjectRules.shadowingNames(MAIN)).isSubsetOf(SHADOWING);

@@ -3,7 +3,7 @@ package dev.sluice.install;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
-import dev.sluice.jobs.policy.WorkloadNames;
+import dev.sluice.jobs.policy.WorkloadFactory.WorkloadNames;
 import dev.sluice.kube.certificates.CertificateAuthority;
 import dev.sluice.kube.certificates.Pem;
 import dev.sluice.lab.audit.AuditedKind;

@@ -14,7 +14,7 @@ import dev.sluice.checks.BuiltInCheckControllers;
 import dev.sluice.core.engine.EngineOptions;
 import dev.sluice.core.engine.SchedulerThread;
 import dev.sluice.core.model.ClusterQueueSpec.FungibilityGates;
-import dev.sluice.core.model.PodSetAssignment;
+import dev.sluice.core.model.Decision.PodSetAssignment;
 import dev.sluice.core.model.ReservingWorkload;
 import dev.sluice.core.model.SchedulerEvent;
 import dev.sluice.core.model.WorkloadId;

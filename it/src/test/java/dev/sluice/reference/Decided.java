@@ -1,9 +1,9 @@
 package dev.sluice.reference;
 
 import dev.sluice.core.model.Decision;
+import dev.sluice.core.model.Decision.PodSetAssignment;
 import dev.sluice.core.model.Decision.PreemptionReason;
 import dev.sluice.core.model.PlacementDecision;
-import dev.sluice.core.model.PodSetAssignment;
 import dev.sluice.core.model.PreemptionRules;
 import dev.sluice.core.model.WorkloadId;
 import java.util.List;

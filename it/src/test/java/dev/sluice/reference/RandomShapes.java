@@ -2,8 +2,8 @@ package dev.sluice.reference;
 
 import dev.sluice.core.model.LabelSelector.LabelRequirement;
 import dev.sluice.core.model.NodeConstraints;
-import dev.sluice.core.model.PodSetRequest;
-import dev.sluice.core.model.RequestShape;
+import dev.sluice.core.model.SchedulerEvent.PodSetRequest;
+import dev.sluice.core.model.SchedulerEvent.RequestShape;
 import dev.sluice.core.model.Toleration;
 import dev.sluice.reference.RandomWorld.Pods;
 import java.util.ArrayList;

@@ -2,11 +2,11 @@ package dev.sluice.reference;
 
 import dev.sluice.core.model.LocalQueueId;
 import dev.sluice.core.model.NodeConstraints;
-import dev.sluice.core.model.PodSetRequest;
-import dev.sluice.core.model.RequestShape;
 import dev.sluice.core.model.SchedulerEvent;
 import dev.sluice.core.model.SchedulerEvent.PendingWorkload.JobSlice;
 import dev.sluice.core.model.SchedulerEvent.PendingWorkload.Variant;
+import dev.sluice.core.model.SchedulerEvent.PodSetRequest;
+import dev.sluice.core.model.SchedulerEvent.RequestShape;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;

@@ -5,7 +5,7 @@ import dev.sluice.core.model.BudgetSpec.Limit;
 import dev.sluice.core.model.BudgetSpec.Scope;
 import dev.sluice.core.model.FlavorResource;
 import dev.sluice.core.model.LocalQueueId;
-import dev.sluice.core.model.PodSetRequest;
+import dev.sluice.core.model.SchedulerEvent.PodSetRequest;
 import java.math.BigDecimal;
 import java.time.Duration;
 import java.time.Instant;

@@ -1,16 +1,16 @@
 package dev.sluice.reference;
 
+import dev.sluice.core.model.Decision.PodSetAssignment;
 import dev.sluice.core.model.FlavorResource;
 import dev.sluice.core.model.LocalQueueId;
-import dev.sluice.core.model.PodSetAssignment;
 import dev.sluice.core.model.PreemptionProtection;
 import dev.sluice.core.model.PreemptionRules;
-import dev.sluice.core.model.RequestShape;
 import dev.sluice.core.model.ReservingWorkload;
 import dev.sluice.core.model.ResourceAmounts;
 import dev.sluice.core.model.SchedulerEvent.PendingWorkload;
 import dev.sluice.core.model.SchedulerEvent.PendingWorkload.JobSlice;
 import dev.sluice.core.model.SchedulerEvent.PendingWorkload.ReplacedSlice;
+import dev.sluice.core.model.SchedulerEvent.RequestShape;
 import dev.sluice.core.model.WorkloadId;
 import java.time.Instant;
 import java.util.HashMap;

@@ -1,8 +1,8 @@
 package dev.sluice.reference;
 
+import dev.sluice.core.model.Decision.PodSetAssignment;
 import dev.sluice.core.model.FlavorResource;
 import dev.sluice.core.model.LocalQueueId;
-import dev.sluice.core.model.PodSetAssignment;
 import dev.sluice.core.model.PreemptionProtection;
 import dev.sluice.core.model.PreemptionProtection.PreemptionHistory;
 import dev.sluice.core.model.PreemptionRules;

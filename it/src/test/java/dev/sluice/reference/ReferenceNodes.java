@@ -1,10 +1,10 @@
 package dev.sluice.reference;
 
 import dev.sluice.core.model.ClusterNode;
+import dev.sluice.core.model.Decision.PodSetAssignment;
 import dev.sluice.core.model.Flavor;
-import dev.sluice.core.model.PodSetAssignment;
-import dev.sluice.core.model.RequestShape;
 import dev.sluice.core.model.SchedulerEvent;
+import dev.sluice.core.model.SchedulerEvent.RequestShape;
 import dev.sluice.core.model.SchedulerEvent.ReservedCapacity.Scope;
 import dev.sluice.core.model.TopologyAssignment;
 import dev.sluice.core.model.TopologyRequest.Spreading;

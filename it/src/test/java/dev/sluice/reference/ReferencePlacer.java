@@ -1,13 +1,13 @@
 package dev.sluice.reference;
 
 import dev.sluice.core.model.ClusterQueueSpec;
+import dev.sluice.core.model.Decision.PodSetAssignment;
 import dev.sluice.core.model.Flavor;
 import dev.sluice.core.model.FlavorResource;
-import dev.sluice.core.model.PodSetAssignment;
-import dev.sluice.core.model.PodSetRequest;
-import dev.sluice.core.model.RequestShape;
 import dev.sluice.core.model.ResourceGroup;
 import dev.sluice.core.model.SchedulerEvent.PendingWorkload.ReplacedSlice;
+import dev.sluice.core.model.SchedulerEvent.PodSetRequest;
+import dev.sluice.core.model.SchedulerEvent.RequestShape;
 import dev.sluice.core.model.TopologyAssignment;
 import dev.sluice.core.model.TopologyRequest;
 import dev.sluice.core.model.TopologyRequest.PodSetTopology;

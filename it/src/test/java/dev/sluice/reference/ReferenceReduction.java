@@ -1,7 +1,7 @@
 package dev.sluice.reference;
 
-import dev.sluice.core.model.PodSetRequest;
-import dev.sluice.core.model.RequestShape;
+import dev.sluice.core.model.SchedulerEvent.PodSetRequest;
+import dev.sluice.core.model.SchedulerEvent.RequestShape;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;

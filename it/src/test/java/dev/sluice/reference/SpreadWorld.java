@@ -1,7 +1,7 @@
 package dev.sluice.reference;
 
 import dev.sluice.core.model.LabelSelector.LabelRequirement;
-import dev.sluice.core.model.PodSetRequest;
+import dev.sluice.core.model.SchedulerEvent.PodSetRequest;
 import dev.sluice.core.model.TopologyRequest.Spreading;
 import dev.sluice.core.model.TopologySpec;
 import java.util.ArrayList;

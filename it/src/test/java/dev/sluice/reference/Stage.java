@@ -1,11 +1,11 @@
 package dev.sluice.reference;
 
 import dev.sluice.core.model.BackfillRules.RunBound;
+import dev.sluice.core.model.Decision.PodSetAssignment;
 import dev.sluice.core.model.LocalQueueId;
 import dev.sluice.core.model.PlannedStart;
 import dev.sluice.core.model.PlannedStart.BackfillEvent;
 import dev.sluice.core.model.PlannedStart.LateCause;
-import dev.sluice.core.model.PodSetAssignment;
 import dev.sluice.core.model.PreemptionProtection;
 import dev.sluice.core.model.PreemptionProtection.PreemptionHistory;
 import dev.sluice.core.model.ReservingWorkload;

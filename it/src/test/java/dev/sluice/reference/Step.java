@@ -1,8 +1,8 @@
 package dev.sluice.reference;
 
-import dev.sluice.core.model.RequestShape;
 import dev.sluice.core.model.SchedulerEvent;
 import dev.sluice.core.model.SchedulerEvent.PendingWorkload;
+import dev.sluice.core.model.SchedulerEvent.RequestShape;
 import dev.sluice.core.model.WorkloadId;
 import java.time.Instant;
 import java.util.Optional;

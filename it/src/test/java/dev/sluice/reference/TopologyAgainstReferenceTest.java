@@ -3,11 +3,11 @@ package dev.sluice.reference;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.sluice.core.model.ClusterNode;
+import dev.sluice.core.model.Decision.PodSetAssignment;
 import dev.sluice.core.model.Flavor;
 import dev.sluice.core.model.LabelSelector.LabelRequirement;
 import dev.sluice.core.model.NodeConstraints;
 import dev.sluice.core.model.NodeConstraints.PreferredNodes;
-import dev.sluice.core.model.PodSetAssignment;
 import dev.sluice.core.model.TopologyAssignment;
 import dev.sluice.core.model.TopologyRequest;
 import dev.sluice.core.model.TopologyRequest.PodSetTopology;

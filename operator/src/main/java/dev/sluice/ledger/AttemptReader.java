@@ -2,8 +2,8 @@ package dev.sluice.ledger;
 
 import dev.sluice.api.Quantities;
 import dev.sluice.api.queueing.CheckpointAnnotations;
+import dev.sluice.core.model.Decision.PodSetAssignment;
 import dev.sluice.core.model.FlavorResource;
-import dev.sluice.core.model.PodSetAssignment;
 import dev.sluice.ledger.AttemptObservation.Amount;
 import dev.sluice.ledger.AttemptObservation.Ending;
 import dev.sluice.ledger.AttemptObservation.Holder;

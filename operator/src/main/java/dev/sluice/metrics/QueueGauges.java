@@ -64,13 +64,17 @@ public final class QueueGauges implements GaugeSource {
           "parent_cohort",
           "root_cohort",
           ORCHESTRATOR);
-  private static final Family NOMINAL = resource("nominal_quota", "Own quota");
-  private static final Family BORROWING = resource("borrowing_limit", "What may be borrowed");
-  private static final Family LENDING = resource("lending_limit", "What may be lent");
-  private static final Family RESERVED = resource("resource_reservation", "Reserved quota");
-  private static final Family USED = resource("resource_usage", "Quota of admitted workloads");
+  private static final Family NOMINAL = resource("kueue_cluster_queue_nominal_quota", "Own quota");
+  private static final Family BORROWING =
+      resource("kueue_cluster_queue_borrowing_limit", "What may be borrowed");
+  private static final Family LENDING =
+      resource("kueue_cluster_queue_lending_limit", "What may be lent");
+  private static final Family RESERVED =
+      resource("kueue_cluster_queue_resource_reservation", "Reserved quota");
+  private static final Family USED =
+      resource("kueue_cluster_queue_resource_usage", "Quota of admitted workloads");
   private static final Family USED_ALWAYS =
-      resource("usage", "The same as kueue_cluster_queue_resource_usage");
+      resource("kueue_cluster_queue_usage", "The same as kueue_cluster_queue_resource_usage");
   private static final Family USAGE_RATIO =
       Family.of(
           "sluice_cluster_queue_usage_ratio",
@@ -117,26 +121,29 @@ public final class QueueGauges implements GaugeSource {
           "parent_cohort",
           "root_cohort",
           ORCHESTRATOR);
-  private static final Family LOCAL_PENDING = local("pending_workloads", "Pending", "status");
+  private static final Family LOCAL_PENDING =
+      local("kueue_local_queue_pending_workloads", "Pending", "status");
   private static final Family LOCAL_RESERVING =
-      local("reserving_active_workloads", "Workloads that hold quota");
+      local("kueue_local_queue_reserving_active_workloads", "Workloads that hold quota");
   private static final Family LOCAL_ADMITTED =
-      local("admitted_active_workloads", "Admitted workloads");
+      local("kueue_local_queue_admitted_active_workloads", "Admitted workloads");
   private static final Family LOCAL_FINISHED =
-      local("finished_workloads", "Finished workloads that exist");
-  private static final Family LOCAL_STATUS = local("status", "1 for its status", "active");
+      local("kueue_local_queue_finished_workloads", "Finished workloads that exist");
+  private static final Family LOCAL_STATUS =
+      local("kueue_local_queue_status", "1 for its status", "active");
   private static final Family LOCAL_RESERVED =
-      local("resource_reservation", "Reserved quota", "flavor", "resource");
+      local("kueue_local_queue_resource_reservation", "Reserved quota", "flavor", "resource");
   private static final Family LOCAL_USED =
-      local("resource_usage", "Quota of admitted workloads", "flavor", "resource");
+      local(
+          "kueue_local_queue_resource_usage", "Quota of admitted workloads", "flavor", "resource");
   private static final Family LOCAL_PAST_USE =
       local(
-          "admission_fair_sharing_usage",
+          "kueue_local_queue_admission_fair_sharing_usage",
           "Past use that orders admission, weighted",
           "cluster_queue");
   private static final Family LOCAL_UNADMITTED =
       local(
-          "unadmitted_workloads",
+          "kueue_local_queue_unadmitted_workloads",
           "Workloads that are not admitted, by reason",
           "cluster_queue",
           "reason",
@@ -427,8 +434,7 @@ public final class QueueGauges implements GaugeSource {
   }
 
   private static Family resource(String name, String help) {
-    return Family.of(
-        "kueue_cluster_queue_" + name, help, "cohort", "cluster_queue", "flavor", "resource");
+    return Family.of(name, help, "cohort", "cluster_queue", "flavor", "resource");
   }
 
   private static Family local(String name, String help, String... labels) {
@@ -436,7 +442,7 @@ public final class QueueGauges implements GaugeSource {
     all[0] = "name";
     all[1] = "namespace";
     System.arraycopy(labels, 0, all, 2, labels.length);
-    return Family.of("kueue_local_queue_" + name, help, all);
+    return Family.of(name, help, all);
   }
 
   /** The way from a cohort up to its root. */

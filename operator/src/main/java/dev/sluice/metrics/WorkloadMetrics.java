@@ -91,13 +91,35 @@ public final class WorkloadMetrics {
     this.reported = reported;
     metricFamilies = new MetricFamilies(registry, customLabels);
     reserved =
-        counters(false, "quota_reserved_workloads_total", "Quota reservations", PRIORITY_CLASS);
+        counters(
+            false,
+            "kueue_quota_reserved_workloads_total",
+            "kueue_local_queue_quota_reserved_workloads_total",
+            "Quota reservations",
+            PRIORITY_CLASS);
     reservedWait =
         histograms(
-            false, "quota_reserved_wait_time_seconds", "From queueing to reservation", 14, 14);
-    admitted = counters(true, "admitted_workloads_total", "Admissions", PRIORITY_CLASS);
+            false,
+            "kueue_quota_reserved_wait_time_seconds",
+            "kueue_local_queue_quota_reserved_wait_time_seconds",
+            "From queueing to reservation",
+            14,
+            14);
+    admitted =
+        counters(
+            true,
+            "kueue_admitted_workloads_total",
+            "kueue_local_queue_admitted_workloads_total",
+            "Admissions",
+            PRIORITY_CLASS);
     admittedWait =
-        histograms(true, "admission_wait_time_seconds", "From queueing to admission", 16, 14);
+        histograms(
+            true,
+            "kueue_admission_wait_time_seconds",
+            "kueue_local_queue_admission_wait_time_seconds",
+            "From queueing to admission",
+            16,
+            14);
     admissionDuration =
         ofQueue(
             metricFamilies.histogram(
@@ -107,20 +129,36 @@ public final class WorkloadMetrics {
                 QUEUE));
     checksWait =
         histograms(
-            false, "admission_checks_wait_time_seconds", "From reservation to admission", 14, 14);
+            false,
+            "kueue_admission_checks_wait_time_seconds",
+            "kueue_local_queue_admission_checks_wait_time_seconds",
+            "From reservation to admission",
+            14,
+            14);
     readyWait =
         histograms(
-            false, "ready_wait_time_seconds", "From queueing to pods that are ready", 14, 14);
+            false,
+            "kueue_ready_wait_time_seconds",
+            "kueue_local_queue_ready_wait_time_seconds",
+            "From queueing to pods that are ready",
+            14,
+            14);
     admittedUntilReady =
         histograms(
             false,
-            "admitted_until_ready_wait_time_seconds",
+            "kueue_admitted_until_ready_wait_time_seconds",
+            "kueue_local_queue_admitted_until_ready_wait_time_seconds",
             "From admission to pods that are ready",
             14,
             14);
     recoveryPair =
         histograms(
-            false, "workload_recovery_wait_time_seconds", "From lost to regained pods", 14, 14);
+            false,
+            "kueue_workload_recovery_wait_time_seconds",
+            "kueue_local_queue_workload_recovery_wait_time_seconds",
+            "From lost to regained pods",
+            14,
+            14);
     readyToEvicted =
         ofQueue(
             metricFamilies.histogram(
@@ -131,11 +169,29 @@ public final class WorkloadMetrics {
                 REASON,
                 CAUSE));
     finished =
-        counters(false, "finished_workloads_total", "Workloads that finished", PRIORITY_CLASS);
+        counters(
+            false,
+            "kueue_finished_workloads_total",
+            "kueue_local_queue_finished_workloads_total",
+            "Workloads that finished",
+            PRIORITY_CLASS);
     execution =
-        histograms(false, "execution_time_seconds", "Time spent admitted, at the end", 16, 16);
+        histograms(
+            false,
+            "kueue_execution_time_seconds",
+            "kueue_local_queue_execution_time_seconds",
+            "Time spent admitted, at the end",
+            16,
+            16);
     evicted =
-        counters(false, "evicted_workloads_total", "Evictions", REASON, CAUSE, PRIORITY_CLASS);
+        counters(
+            false,
+            "kueue_evicted_workloads_total",
+            "kueue_local_queue_evicted_workloads_total",
+            "Evictions",
+            REASON,
+            CAUSE,
+            PRIORITY_CLASS);
     evictedOnce =
         ofQueue(
             metricFamilies.counter(
@@ -433,26 +489,30 @@ public final class WorkloadMetrics {
         customLabels.values(List.of(source), List.of(own[0])).toArray(String[]::new));
   }
 
-  private Pair<Counter> counters(boolean ofWorkloads, String name, String help, String... labels) {
+  private Pair<Counter> counters(
+      boolean ofWorkloads, String name, String localName, String help, String... labels) {
     MetricFamilies local = ofWorkloads ? metricFamilies.ofWorkloads() : metricFamilies;
     return new Pair<>(
-        ofQueue(metricFamilies.counter("kueue_" + name, help, joined(List.of(QUEUE), labels))),
-        ofLocalQueue(
-            local.counter(
-                "kueue_local_queue_" + name, help, joined(List.of("name", "namespace"), labels))),
+        ofQueue(metricFamilies.counter(name, help, joined(List.of(QUEUE), labels))),
+        ofLocalQueue(local.counter(localName, help, joined(List.of("name", "namespace"), labels))),
         ofWorkloads);
   }
 
   private Pair<Histogram> histograms(
-      boolean ofWorkloads, String name, String help, int bounds, int localBounds) {
+      boolean ofWorkloads,
+      String name,
+      String localName,
+      String help,
+      int bounds,
+      int localBounds) {
     MetricFamilies local = ofWorkloads ? metricFamilies.ofWorkloads() : metricFamilies;
     return new Pair<>(
         ofQueue(
             metricFamilies.histogram(
-                "kueue_" + name, help, MetricFamilies.waits(bounds), QUEUE, PRIORITY_CLASS)),
+                name, help, MetricFamilies.waits(bounds), QUEUE, PRIORITY_CLASS)),
         ofLocalQueue(
             local.histogram(
-                "kueue_local_queue_" + name,
+                localName,
                 help,
                 MetricFamilies.waits(localBounds),
                 "name",

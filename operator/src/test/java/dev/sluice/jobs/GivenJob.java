@@ -5,9 +5,9 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import com.fasterxml.jackson.dataformat.yaml.YAMLFactory;
 import dev.sluice.api.KueueConstants;
-import dev.sluice.jobs.controller.CachedJobParser;
 import dev.sluice.jobs.kinds.batch.BatchJob;
 import dev.sluice.jobs.policy.CachedJob;
+import dev.sluice.jobs.policy.CachedJob.CachedJobParser;
 
 /** A batch Job in the words of a test. Suspended, in queue training, three pods of one CPU. */
 public final class GivenJob {

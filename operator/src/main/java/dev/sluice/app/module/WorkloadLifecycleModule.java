@@ -3,7 +3,7 @@ package dev.sluice.app.module;
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.sluice.api.ApiVersions;
 import dev.sluice.api.config.FeatureGate;
-import dev.sluice.jobs.policy.WorkloadNames;
+import dev.sluice.jobs.policy.WorkloadFactory.WorkloadNames;
 import dev.sluice.kube.client.ApiClient;
 import dev.sluice.kube.client.ApiOutcome;
 import dev.sluice.kube.client.ApiRequest;

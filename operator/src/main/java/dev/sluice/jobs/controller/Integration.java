@@ -17,6 +17,7 @@ import dev.sluice.jobs.kind.RbacRule;
 import dev.sluice.jobs.kind.StartConflictException;
 import dev.sluice.jobs.kind.WebhookRules;
 import dev.sluice.jobs.policy.CachedJob;
+import dev.sluice.jobs.policy.CachedJob.CachedJobParser;
 import dev.sluice.kube.reflect.Reflector;
 import dev.sluice.kube.reflect.Reflector.Store;
 import java.time.Duration;

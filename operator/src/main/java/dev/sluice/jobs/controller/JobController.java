@@ -14,6 +14,7 @@ import dev.sluice.jobs.kind.JobReference;
 import dev.sluice.jobs.kind.ObjectKey;
 import dev.sluice.jobs.kind.ReferencedKind;
 import dev.sluice.jobs.policy.CachedJob;
+import dev.sluice.jobs.policy.CachedJob.CachedJobParser;
 import dev.sluice.jobs.policy.PrebuiltWorkloads;
 import dev.sluice.kube.client.ApiOutcome;
 import dev.sluice.kube.client.Futures;

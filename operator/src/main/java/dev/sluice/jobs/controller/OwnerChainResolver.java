@@ -4,7 +4,7 @@ import dev.sluice.api.KueueConstants;
 import dev.sluice.jobs.kind.JobKindDescription;
 import dev.sluice.jobs.policy.CachedJob;
 import dev.sluice.jobs.policy.JobOptions;
-import dev.sluice.jobs.policy.ManagementStatus;
+import dev.sluice.jobs.policy.JobPolicy.ManagementStatus;
 import dev.sluice.workload.record.CachedWorkload;
 import dev.sluice.workload.record.WorkloadLister;
 import java.util.ArrayList;

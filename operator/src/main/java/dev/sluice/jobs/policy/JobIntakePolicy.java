@@ -11,6 +11,7 @@ import dev.sluice.jobs.kind.PodSetTemplate;
 import dev.sluice.jobs.policy.JobAction.AssignQueue;
 import dev.sluice.jobs.policy.JobAction.Requeue;
 import dev.sluice.jobs.policy.JobAction.Warn;
+import dev.sluice.jobs.policy.JobPolicy.ManagementStatus;
 import dev.sluice.workload.record.CachedWorkload;
 import java.time.Duration;
 import java.util.List;

@@ -6,6 +6,7 @@ import dev.sluice.api.queueing.PreemptibleLabels;
 import dev.sluice.api.queueing.StartRules;
 import dev.sluice.jobs.kind.JobRef;
 import dev.sluice.jobs.policy.CachedJob.UnjudgedUse;
+import dev.sluice.jobs.policy.WorkloadFactory.WorkloadNames;
 import dev.sluice.workload.feed.AdmittedRequests;
 import dev.sluice.workload.record.CachedWorkload;
 import java.time.Duration;

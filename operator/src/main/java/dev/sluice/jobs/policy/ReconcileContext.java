@@ -1,5 +1,6 @@
 package dev.sluice.jobs.policy;
 
+import dev.sluice.jobs.policy.JobPolicy.ManagementStatus;
 import dev.sluice.jobs.policy.WorkloadFactory.PriorityLookup;
 import dev.sluice.workload.record.CachedWorkload;
 import java.time.Instant;

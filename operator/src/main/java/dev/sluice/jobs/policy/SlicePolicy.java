@@ -8,6 +8,7 @@ import dev.sluice.jobs.kind.JobIntegration;
 import dev.sluice.jobs.kind.JobPatch;
 import dev.sluice.jobs.kind.JobState;
 import dev.sluice.jobs.policy.JobAction.FinishWorkload;
+import dev.sluice.jobs.policy.JobPolicy.ManagementStatus;
 import dev.sluice.workload.record.CachedWorkload;
 import java.time.Duration;
 import java.time.Instant;

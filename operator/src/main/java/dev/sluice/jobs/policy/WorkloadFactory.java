@@ -5,6 +5,7 @@ import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.sluice.api.KueueConstants;
+import dev.sluice.api.NameHash;
 import dev.sluice.api.config.FeatureGate;
 import dev.sluice.api.placement.LocalClusterAnnotations;
 import dev.sluice.api.placement.PlacementLimits;
@@ -27,6 +28,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
@@ -418,6 +420,44 @@ public final class WorkloadFactory {
     /** The pod sets of a job, with their templates. */
     public List<PodSetTemplate> podSets(CachedJob job) {
       return integration.podSets(job.object());
+    }
+  }
+
+  /**
+   * Names of the Workloads that are made for jobs
+   * (docs/workload-semantics.md#creation-of-workloads).
+   */
+  public static final class WorkloadNames {
+
+    /** The longest name of an object. */
+    public static final int LONGEST = 253;
+
+    /** The longest name with the gate ShortWorkloadNames. */
+    public static final int SHORT = 63;
+
+    private static final int HASH = 5;
+
+    private WorkloadNames() {}
+
+    /**
+     * The name of a job's Workload: kind and name, cut to size, and a hash that tells namesakes
+     * apart.
+     *
+     * @param group the kind's API group; empty for the core group
+     * @param extra what tells several Workloads of one job apart; empty when it has only one
+     * @param longest how long the name may become
+     */
+    public static String of(
+        String kind, String group, String jobName, String jobUid, String extra, int longest) {
+      String hashed = kind + "\n" + group + "\n" + jobName + "\n" + jobUid;
+      if (!extra.isEmpty()) {
+        hashed += "\n" + extra;
+      }
+      String readable = kind.toLowerCase(Locale.ROOT) + "-" + jobName;
+      int room = longest - HASH - 1;
+      return readable.substring(0, Math.min(room, readable.length()))
+          + "-"
+          + NameHash.sha1(hashed).substring(0, HASH);
     }
   }
 }

@@ -1,8 +1,8 @@
 package dev.sluice.workload.feed;
 
 import dev.sluice.core.model.NodeConstraints;
-import dev.sluice.core.model.PodSetRequest;
 import dev.sluice.core.model.SchedulerEvent.PendingWorkload.SecondPass;
+import dev.sluice.core.model.SchedulerEvent.PodSetRequest;
 import dev.sluice.core.model.Toleration;
 import dev.sluice.core.model.TopologyAssignment;
 import dev.sluice.workload.record.CachedWorkload;

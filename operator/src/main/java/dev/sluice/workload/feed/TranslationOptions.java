@@ -7,7 +7,7 @@ import dev.sluice.api.config.Resources;
 import dev.sluice.api.queueing.StartRules;
 import dev.sluice.core.model.PreemptionRules;
 import dev.sluice.core.model.QueueRules.CostRules;
-import dev.sluice.core.model.RequestShape;
+import dev.sluice.core.model.SchedulerEvent.RequestShape;
 import dev.sluice.workload.record.CachedWorkload;
 import java.time.Duration;
 import java.util.Optional;

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.sluice.jobs.controller.JobClient.KubernetesJobClient;
 import dev.sluice.jobs.kind.JobKind;
 import dev.sluice.jobs.kind.JobPatch;
 import dev.sluice.jobs.kind.JobRef;

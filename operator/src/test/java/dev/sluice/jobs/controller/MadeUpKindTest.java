@@ -10,6 +10,7 @@ import dev.sluice.jobs.kind.JobKindDescription;
 import dev.sluice.jobs.kind.RbacRule;
 import dev.sluice.jobs.madeup.Task;
 import dev.sluice.jobs.policy.CachedJob;
+import dev.sluice.jobs.policy.CachedJob.CachedJobParser;
 import dev.sluice.jobs.policy.JobOptions;
 import java.util.List;
 import java.util.Set;

@@ -7,9 +7,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.sluice.api.config.FeatureGate;
 import dev.sluice.jobs.GivenCluster;
-import dev.sluice.jobs.controller.CachedJobParser;
 import dev.sluice.jobs.kinds.ray.RayService;
+import dev.sluice.jobs.policy.CachedJob.CachedJobParser;
 import dev.sluice.jobs.policy.JobAction.RemoveFinalizer;
+import dev.sluice.jobs.policy.JobPolicy.ManagementStatus;
 import java.util.List;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;

@@ -28,6 +28,7 @@ import dev.sluice.jobs.policy.JobAction.Start;
 import dev.sluice.jobs.policy.JobAction.Stop;
 import dev.sluice.jobs.policy.JobAction.StopReason;
 import dev.sluice.jobs.policy.JobAction.Warn;
+import dev.sluice.jobs.policy.JobPolicy.ManagementStatus;
 import dev.sluice.workload.record.CachedWorkload;
 import java.time.Duration;
 import java.util.ArrayList;

@@ -5,14 +5,15 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.sluice.jobs.GivenCluster;
-import dev.sluice.jobs.controller.CachedJobParser;
 import dev.sluice.jobs.kind.JobReference;
 import dev.sluice.jobs.kinds.trainer.TrainJob;
+import dev.sluice.jobs.policy.CachedJob.CachedJobParser;
 import dev.sluice.jobs.policy.JobAction.CreateWorkload;
 import dev.sluice.jobs.policy.JobAction.FinishWorkload;
 import dev.sluice.jobs.policy.JobAction.Requeue;
 import dev.sluice.jobs.policy.JobAction.Start;
 import dev.sluice.jobs.policy.JobAction.Warn;
+import dev.sluice.jobs.policy.JobPolicy.ManagementStatus;
 import dev.sluice.workload.record.CachedWorkload;
 import dev.sluice.workload.record.WorkloadParser;
 import java.io.IOException;

@@ -16,6 +16,7 @@ import dev.sluice.jobs.policy.JobAction.Requeue;
 import dev.sluice.jobs.policy.JobAction.Start;
 import dev.sluice.jobs.policy.JobAction.Stop;
 import dev.sluice.jobs.policy.JobAction.Warn;
+import dev.sluice.jobs.policy.JobPolicy.ManagementStatus;
 import dev.sluice.workload.record.CachedWorkload;
 import java.util.List;
 import java.util.Optional;

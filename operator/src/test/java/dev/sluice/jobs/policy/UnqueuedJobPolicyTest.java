@@ -13,6 +13,7 @@ import dev.sluice.jobs.policy.JobAction.DeleteWorkload;
 import dev.sluice.jobs.policy.JobAction.FinishWorkload;
 import dev.sluice.jobs.policy.JobAction.RemoveFinalizer;
 import dev.sluice.jobs.policy.JobAction.Stop;
+import dev.sluice.jobs.policy.JobPolicy.ManagementStatus;
 import dev.sluice.workload.record.CachedWorkload;
 import java.util.Arrays;
 import java.util.List;

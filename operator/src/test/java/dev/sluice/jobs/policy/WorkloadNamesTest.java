@@ -3,6 +3,7 @@ package dev.sluice.jobs.policy;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.sluice.jobs.GivenJob;
+import dev.sluice.jobs.policy.WorkloadFactory.WorkloadNames;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;

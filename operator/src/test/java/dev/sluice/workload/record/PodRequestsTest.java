@@ -7,6 +7,7 @@ import dev.sluice.workload.Templates;
 import dev.sluice.workload.feed.ResourceValidation;
 import dev.sluice.workload.record.NamespaceLimits.ItemRules;
 import dev.sluice.workload.record.PodTemplate.ResourceNeeds;
+import dev.sluice.workload.record.PodTemplateParser.PodRequests;
 import io.fabric8.kubernetes.api.model.LimitRange;
 import io.fabric8.kubernetes.client.utils.Serialization;
 import java.util.Arrays;

@@ -1,7 +1,7 @@
 package dev.sluice.core.backfill;
 
+import dev.sluice.core.model.Decision.PodSetAssignment;
 import dev.sluice.core.model.Flavor;
-import dev.sluice.core.model.PodSetAssignment;
 import dev.sluice.core.model.QueueRules.CostRules;
 import dev.sluice.core.model.ResourceAmounts;
 import dev.sluice.core.model.WorkloadId;

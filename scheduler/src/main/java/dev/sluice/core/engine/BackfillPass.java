@@ -20,7 +20,7 @@ import dev.sluice.core.scheduling.SchedulingCycle;
 import dev.sluice.core.scheduling.flavor.FlavorCosts;
 import dev.sluice.core.scheduling.flavor.FlavorEligibility.FixedFlavor;
 import dev.sluice.core.waiting.CycleHeads.Admissions;
-import dev.sluice.core.waiting.QueueHead;
+import dev.sluice.core.waiting.CycleHeads.QueueHead;
 import dev.sluice.core.waiting.WaitingWorkloads;
 import java.time.Instant;
 import java.util.ArrayList;

@@ -1,12 +1,12 @@
 package dev.sluice.core.engine;
 
 import dev.sluice.core.engine.QuotaAccounting.Reservation;
-import dev.sluice.core.model.PodSetAssignment;
-import dev.sluice.core.model.RequestShape;
+import dev.sluice.core.model.Decision.PodSetAssignment;
 import dev.sluice.core.model.SchedulerEvent.PendingWorkload;
 import dev.sluice.core.model.SchedulerEvent.PendingWorkload.JobSlice;
 import dev.sluice.core.model.SchedulerEvent.PendingWorkload.ReplacedSlice;
 import dev.sluice.core.model.SchedulerEvent.PendingWorkload.Variant;
+import dev.sluice.core.model.SchedulerEvent.RequestShape;
 import dev.sluice.core.queue.QueuedWorkload;
 import java.util.ArrayList;
 import java.util.Comparator;

@@ -1,8 +1,8 @@
 package dev.sluice.core.engine;
 
 import dev.sluice.core.backfill.PlannedStarts;
+import dev.sluice.core.model.Decision.PodSetAssignment;
 import dev.sluice.core.model.LocalQueueId;
-import dev.sluice.core.model.PodSetAssignment;
 import dev.sluice.core.model.PreemptionProtection;
 import dev.sluice.core.model.PreemptionRules;
 import dev.sluice.core.model.ReservingWorkload;

@@ -1,6 +1,6 @@
 package dev.sluice.core.engine;
 
-import dev.sluice.core.model.PodSetAssignment;
+import dev.sluice.core.model.Decision.PodSetAssignment;
 import dev.sluice.core.model.PreemptionProtection;
 import dev.sluice.core.model.ReservingWorkload;
 import dev.sluice.core.model.SchedulerEvent.PendingWorkload;

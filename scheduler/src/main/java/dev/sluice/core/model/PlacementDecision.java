@@ -1,5 +1,6 @@
 package dev.sluice.core.model;
 
+import dev.sluice.core.model.Decision.PodSetAssignment;
 import dev.sluice.core.model.FlavorRejection.TopologyShortage;
 import java.util.List;
 import java.util.Optional;

@@ -1,5 +1,6 @@
 package dev.sluice.core.model;
 
+import dev.sluice.core.model.Decision.PodSetAssignment;
 import dev.sluice.core.model.SchedulerEvent.PendingWorkload.JobSlice;
 import dev.sluice.core.model.SchedulerEvent.PendingWorkload.SecondPass;
 import java.time.Instant;

@@ -1,7 +1,11 @@
 package dev.sluice.core.model;
 
 import dev.sluice.core.model.BackfillRules.RunBound;
+import dev.sluice.core.model.Decision.PodSetAssignment;
 import dev.sluice.core.model.PreemptionProtection.PreemptionHistory;
+import dev.sluice.core.model.QueueRules.CostRules;
+import dev.sluice.core.model.SchedulerEvent.PendingWorkload.JobSlice;
+import dev.sluice.core.model.SchedulerEvent.PendingWorkload.ReplacedSlice;
 import java.math.BigDecimal;
 import java.time.Duration;
 import java.time.Instant;
@@ -549,5 +553,194 @@ public sealed interface SchedulerEvent {
      * @param attracts whether it takes the place of a variant with quota and a later flavor
      */
     public record Variant(int place, boolean attracts) {}
+  }
+
+  /**
+   * Everything in a Workload that flavor assignment depends on. Equal shapes are shared between
+   * Workloads: Workloads of one queue with equal shape and priority form one equivalence class, and
+   * an evaluation result of one is valid for all.
+   *
+   * @param podSets the requests of the pod sets
+   * @param guaranteed whether the Workload is marked as not preemptible: in queues where that
+   *     counts, it is held to nominal quota and is never a preemption target
+   * @param preemption the rules of preemption of the Workload's priority class
+   * @param slice what makes the Workload a slice of an elastic job; empty for other Workloads
+   * @param replaced the slice that it replaces, while that holds quota; known to the engine only
+   * @param run how long the Workload runs at the most; empty if nobody says so, or no budget asks
+   * @param cost what counts for its costs; empty if nothing does
+   */
+  record RequestShape(
+      List<PodSetRequest> podSets,
+      boolean guaranteed,
+      PreemptionRules preemption,
+      Optional<JobSlice> slice,
+      Optional<ReplacedSlice> replaced,
+      Optional<Duration> run,
+      Optional<CostRules> cost) {
+
+    public RequestShape {
+      podSets = List.copyOf(podSets);
+    }
+
+    /** The request of a Workload of which no budget asks how long it runs. */
+    public RequestShape(
+        List<PodSetRequest> podSets,
+        boolean guaranteed,
+        PreemptionRules preemption,
+        Optional<JobSlice> slice,
+        Optional<ReplacedSlice> replaced) {
+      this(podSets, guaranteed, preemption, slice, replaced, Optional.empty(), Optional.empty());
+    }
+
+    /** The request of a Workload that is no slice. */
+    public RequestShape(List<PodSetRequest> podSets, boolean guaranteed) {
+      this(podSets, guaranteed, PreemptionRules.NONE, Optional.empty(), Optional.empty());
+    }
+
+    /** The request of a Workload that may be preempted and is no slice. */
+    public RequestShape(List<PodSetRequest> podSets) {
+      this(podSets, false);
+    }
+
+    /** The same request of a slice. */
+    public RequestShape withSlice(Optional<JobSlice> of) {
+      return of.isEmpty()
+          ? this
+          : new RequestShape(podSets, guaranteed, preemption, of, Optional.empty(), run, cost);
+    }
+
+    /**
+     * The same request of a Workload that is no slice; it stays in place of the one it replaces.
+     */
+    public RequestShape withoutSlice() {
+      return slice.isEmpty()
+          ? this
+          : new RequestShape(
+              podSets, guaranteed, preemption, Optional.empty(), replaced, run, cost);
+    }
+
+    /** The same request in place of a slice, or of none. */
+    public RequestShape replacing(Optional<ReplacedSlice> other) {
+      return replaced.equals(other)
+          ? this
+          : new RequestShape(podSets, guaranteed, preemption, slice, other, run, cost);
+    }
+
+    /** The same slice with other requests. */
+    public RequestShape withPodSets(List<PodSetRequest> others) {
+      return new RequestShape(others, guaranteed, preemption, slice, replaced, run, cost);
+    }
+
+    /** The same request of a Workload whose priority class has these rules of preemption. */
+    public RequestShape withPreemption(PreemptionRules rules) {
+      return rules.equals(preemption)
+          ? this
+          : new RequestShape(podSets, guaranteed, rules, slice, replaced, run, cost);
+    }
+
+    /** The same request of a Workload that runs so long at the most. */
+    public RequestShape running(Optional<Duration> length) {
+      return length.equals(run)
+          ? this
+          : new RequestShape(podSets, guaranteed, preemption, slice, replaced, length, cost);
+    }
+
+    /** The same request of a Workload for whose costs this counts. */
+    public RequestShape costing(Optional<CostRules> rules) {
+      return rules.equals(cost)
+          ? this
+          : new RequestShape(podSets, guaranteed, preemption, slice, replaced, run, rules);
+    }
+
+    /** Of the pod sets alone: shapes that differ in the rest only are few, and queues ask often. */
+    @Override
+    public int hashCode() {
+      return podSets.hashCode();
+    }
+  }
+
+  /**
+   * The request of one pod set of a pending Workload.
+   *
+   * @param name name of the pod set in the Workload
+   * @param count pods that still need quota; reclaimable pods are already subtracted
+   * @param spare the number of pods that the pod set can start without, from 0 to {@code count}; 0
+   *     without partial admission, and for a journal of before this component
+   * @param perPod what quota counts of one pod, by resource (thousandths for cpu, whole units
+   *     otherwise)
+   * @param nodeConstraints the nodes that the pods may run on
+   * @param group pod sets with the same non-empty group get the same flavors, and are placed
+   *     together
+   * @param topology what the pod set asks of the topology of its nodes
+   * @param nodeRequests what one pod requests of its node, by resource: its own requests, before
+   *     resources are excluded from quota and before resource transformations
+   */
+  record PodSetRequest(
+      String name,
+      int count,
+      int spare,
+      SortedMap<String, Long> perPod,
+      NodeConstraints nodeConstraints,
+      String group,
+      TopologyRequest topology,
+      SortedMap<String, Long> nodeRequests) {
+
+    public PodSetRequest {
+      boolean same = nodeRequests.equals(perPod);
+      perPod = Collections.unmodifiableSortedMap(new TreeMap<>(perPod));
+      nodeRequests = same ? perPod : Collections.unmodifiableSortedMap(new TreeMap<>(nodeRequests));
+    }
+
+    /** A request of pods of which quota counts what they request of their nodes. */
+    public PodSetRequest(
+        String name,
+        int count,
+        int spare,
+        SortedMap<String, Long> perPod,
+        NodeConstraints nodeConstraints,
+        String group,
+        TopologyRequest topology) {
+      this(name, count, spare, perPod, nodeConstraints, group, topology, perPod);
+    }
+
+    /** A request that asks for no topology. */
+    public PodSetRequest(
+        String name,
+        int count,
+        int spare,
+        SortedMap<String, Long> perPod,
+        NodeConstraints nodeConstraints,
+        String group) {
+      this(name, count, spare, perPod, nodeConstraints, group, TopologyRequest.NONE);
+    }
+
+    /** The fewest pods that the pod set can start with. */
+    public int minCount() {
+      return count - spare;
+    }
+
+    /** The same request of a pod set with another name. */
+    public PodSetRequest withName(String other) {
+      return new PodSetRequest(
+          other, count, spare, perPod, nodeConstraints, group, topology, nodeRequests);
+    }
+
+    /** The same request of pods that may run on other nodes. */
+    public PodSetRequest with(NodeConstraints constraints) {
+      return new PodSetRequest(
+          name, count, spare, perPod, constraints, group, topology, nodeRequests);
+    }
+
+    /** The same request of pods that ask for another topology. */
+    public PodSetRequest with(TopologyRequest other) {
+      return new PodSetRequest(
+          name, count, spare, perPod, nodeConstraints, group, other, nodeRequests);
+    }
+
+    /** The same request with another number of pods, all of which are required. */
+    public PodSetRequest withCount(int pods) {
+      return new PodSetRequest(
+          name, pods, 0, perPod, nodeConstraints, group, topology, nodeRequests);
+    }
   }
 }

@@ -1,13 +1,13 @@
 package dev.sluice.core.queue;
 
+import dev.sluice.core.model.Decision.PodSetAssignment;
 import dev.sluice.core.model.Explanation;
 import dev.sluice.core.model.LocalQueueId;
-import dev.sluice.core.model.PodSetAssignment;
-import dev.sluice.core.model.PodSetRequest;
 import dev.sluice.core.model.QueueRules.CostRules;
-import dev.sluice.core.model.RequestShape;
 import dev.sluice.core.model.ResourceAmounts;
 import dev.sluice.core.model.SchedulerEvent.PendingWorkload.ReplacedSlice;
+import dev.sluice.core.model.SchedulerEvent.PodSetRequest;
+import dev.sluice.core.model.SchedulerEvent.RequestShape;
 import dev.sluice.core.queue.OrderedClasses.LocalQueueLane;
 import dev.sluice.core.quota.QuotaNode;
 import java.util.ArrayList;

@@ -2,8 +2,8 @@ package dev.sluice.core.queue;
 
 import dev.sluice.core.model.Explanation;
 import dev.sluice.core.model.PreemptionProtection.PreemptionHistory;
-import dev.sluice.core.model.RequestShape;
 import dev.sluice.core.model.SchedulerEvent.PendingWorkload;
+import dev.sluice.core.model.SchedulerEvent.RequestShape;
 import dev.sluice.core.model.WorkloadId;
 import dev.sluice.core.queue.EquivalenceClass.Shortage;
 import java.time.Instant;

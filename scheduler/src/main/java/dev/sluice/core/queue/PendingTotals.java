@@ -1,9 +1,9 @@
 package dev.sluice.core.queue;
 
 import dev.sluice.core.model.Instants;
-import dev.sluice.core.model.PodSetRequest;
-import dev.sluice.core.model.RequestShape;
 import dev.sluice.core.model.ResourceAmounts;
+import dev.sluice.core.model.SchedulerEvent.PodSetRequest;
+import dev.sluice.core.model.SchedulerEvent.RequestShape;
 import dev.sluice.core.queue.EquivalenceClass.SchedulingHash;
 import java.time.Instant;
 import java.util.Collection;

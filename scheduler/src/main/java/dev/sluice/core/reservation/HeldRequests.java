@@ -2,9 +2,9 @@ package dev.sluice.core.reservation;
 
 import dev.sluice.core.model.Explanation;
 import dev.sluice.core.model.LocalQueueId;
-import dev.sluice.core.model.PodSetRequest;
 import dev.sluice.core.model.ResourceAmounts;
 import dev.sluice.core.model.ResourceGroup;
+import dev.sluice.core.model.SchedulerEvent.PodSetRequest;
 import dev.sluice.core.model.SchedulerEvent.ReservedCapacity;
 import dev.sluice.core.model.SchedulerEvent.ReservedCapacity.Occurrence;
 import dev.sluice.core.model.SchedulerEvent.ReservedCapacity.Scope;

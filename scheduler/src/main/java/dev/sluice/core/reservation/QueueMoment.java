@@ -5,8 +5,8 @@ import dev.sluice.core.model.ClusterQueueSpec.PreemptionPolicies.ReclaimWithinCo
 import dev.sluice.core.model.ClusterQueueSpec.PreemptionPolicies.WithinClusterQueue;
 import dev.sluice.core.model.FlavorResource;
 import dev.sluice.core.model.Instants;
-import dev.sluice.core.model.PodSetRequest;
 import dev.sluice.core.model.ResourceAmounts;
+import dev.sluice.core.model.SchedulerEvent.PodSetRequest;
 import dev.sluice.core.model.SchedulerEvent.ReservedCapacity;
 import dev.sluice.core.model.SchedulerEvent.ReservedCapacity.Scope;
 import dev.sluice.core.model.SchedulerEvent.ReservedCapacity.Share;

@@ -5,7 +5,7 @@ import dev.sluice.core.model.CycleStatistics.TimedRule;
 import dev.sluice.core.model.Explanation;
 import dev.sluice.core.model.FlavorAttempt;
 import dev.sluice.core.model.PendingReason;
-import dev.sluice.core.model.RequestShape;
+import dev.sluice.core.model.SchedulerEvent.RequestShape;
 import dev.sluice.core.queue.ClusterQueueCache;
 import dev.sluice.core.quota.QuotaNode;
 import dev.sluice.core.scheduling.flavor.Assignment;

@@ -26,7 +26,7 @@ import dev.sluice.core.scheduling.preemption.PreemptionTarget;
 import dev.sluice.core.scheduling.preemption.Preemptor;
 import dev.sluice.core.scheduling.preemption.Preemptor.PreemptionTime;
 import dev.sluice.core.topology.TopologyCache;
-import dev.sluice.core.waiting.QueueHead;
+import dev.sluice.core.waiting.CycleHeads.QueueHead;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.HashMap;

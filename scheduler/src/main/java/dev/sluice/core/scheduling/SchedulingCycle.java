@@ -22,7 +22,7 @@ import dev.sluice.core.topology.TopologyCache;
 import dev.sluice.core.topology.TopologyUsage;
 import dev.sluice.core.waiting.CycleHeads;
 import dev.sluice.core.waiting.CycleHeads.Admissions;
-import dev.sluice.core.waiting.QueueHead;
+import dev.sluice.core.waiting.CycleHeads.QueueHead;
 import dev.sluice.core.waiting.WaitingWorkloads;
 import java.util.ArrayList;
 import java.util.Comparator;

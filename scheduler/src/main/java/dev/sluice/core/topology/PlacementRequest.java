@@ -1,7 +1,7 @@
 package dev.sluice.core.topology;
 
 import dev.sluice.core.model.NodeConstraints;
-import dev.sluice.core.model.PodSetRequest;
+import dev.sluice.core.model.SchedulerEvent.PodSetRequest;
 import dev.sluice.core.model.TopologyRequest;
 import java.util.SortedMap;
 import org.jspecify.annotations.Nullable;

@@ -1,10 +1,10 @@
 package dev.sluice.core.topology;
 
 import dev.sluice.core.model.ClusterNode;
+import dev.sluice.core.model.Decision.PodSetAssignment;
 import dev.sluice.core.model.Flavor;
 import dev.sluice.core.model.FlavorRejection.Crowding;
 import dev.sluice.core.model.FlavorRejection.TopologyShortage;
-import dev.sluice.core.model.PodSetAssignment;
 import dev.sluice.core.model.ResourceAmounts;
 import dev.sluice.core.model.SchedulerEvent.ReservedCapacity.Scope;
 import dev.sluice.core.model.TopologyAssignment;

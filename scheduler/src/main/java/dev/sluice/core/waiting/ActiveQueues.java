@@ -5,6 +5,7 @@ import dev.sluice.core.queue.ClusterQueueCache;
 import dev.sluice.core.queue.EquivalenceClass;
 import dev.sluice.core.queue.QueuedWorkload;
 import dev.sluice.core.quota.QuotaNode;
+import dev.sluice.core.waiting.CycleHeads.QueueHead;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Comparator;

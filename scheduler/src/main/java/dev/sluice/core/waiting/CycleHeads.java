@@ -1,6 +1,7 @@
 package dev.sluice.core.waiting;
 
 import dev.sluice.core.queue.ClusterQueueCache;
+import dev.sluice.core.queue.EquivalenceClass.ResourceDemand;
 import dev.sluice.core.queue.QueuedWorkload;
 import dev.sluice.core.quota.QuotaNode;
 import dev.sluice.core.waiting.AdmissionForecast.LeastRequests;
@@ -13,6 +14,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.function.BooleanSupplier;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The heads that one cycle evaluates, at most one of each queue, and how far the cycle is with
@@ -173,5 +175,24 @@ public final class CycleHeads {
       }
     }
     return rest;
+  }
+
+  /** A queue and its head, which a cycle evaluates. */
+  public record QueueHead(ClusterQueueCache queue, QueuedWorkload item) {
+
+    /**
+     * What the head asks for, if free quota alone decides whether it gets that; null where flavors
+     * or places are chosen, or another limit counts.
+     */
+    public ResourceDemand.@Nullable Fixed plainRequest() {
+      ResourceDemand demand = item.equivalenceClass().demand(queue);
+      return demand.needsTopology()
+              || demand.guaranteed()
+              || item.flavorProgress() != null
+              || queue.spec().rules().blocksUntilReady()
+              || queue.node().limitsWorkloads()
+          ? null
+          : demand.fixed();
+    }
   }
 }

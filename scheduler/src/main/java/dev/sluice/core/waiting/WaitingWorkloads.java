@@ -9,6 +9,7 @@ import dev.sluice.core.queue.FlavorProgress;
 import dev.sluice.core.queue.PendingQueue;
 import dev.sluice.core.queue.QueuedWorkload;
 import dev.sluice.core.quota.QuotaNode;
+import dev.sluice.core.waiting.CycleHeads.QueueHead;
 import java.time.Instant;
 import java.util.Collection;
 import java.util.HashSet;

@@ -12,7 +12,7 @@ import dev.sluice.core.model.FlavorRejection;
 import dev.sluice.core.model.PendingReason;
 import dev.sluice.core.model.QueueRules;
 import dev.sluice.core.model.QueueRules.QuotaRules;
-import dev.sluice.core.model.RequestShape;
+import dev.sluice.core.model.SchedulerEvent.RequestShape;
 import java.math.BigDecimal;
 import java.util.OptionalInt;
 import org.junit.jupiter.api.BeforeEach;

@@ -5,8 +5,8 @@ import static dev.sluice.core.model.ResourceAmounts.UNLIMITED;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.sluice.core.model.ClusterQueueSpec.PreemptionPolicies;
+import dev.sluice.core.model.Decision.PodSetAssignment;
 import dev.sluice.core.model.LocalQueueId;
-import dev.sluice.core.model.PodSetAssignment;
 import dev.sluice.core.model.ReservingWorkload;
 import dev.sluice.core.model.SchedulerEvent;
 import dev.sluice.core.model.WorkloadId;

@@ -10,9 +10,9 @@ import dev.sluice.core.model.ClusterQueueSpec.PreemptionPolicies.ReclaimWithinCo
 import dev.sluice.core.model.ClusterQueueSpec.PreemptionPolicies.WithinClusterQueue;
 import dev.sluice.core.model.ClusterQueueSpec.QueueingStrategy;
 import dev.sluice.core.model.Decision;
-import dev.sluice.core.model.RequestShape;
 import dev.sluice.core.model.ResourceGroup;
 import dev.sluice.core.model.SchedulerEvent;
+import dev.sluice.core.model.SchedulerEvent.RequestShape;
 import java.util.List;
 import java.util.OptionalInt;
 import org.junit.jupiter.api.Test;

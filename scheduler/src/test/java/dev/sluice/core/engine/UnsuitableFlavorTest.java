@@ -3,8 +3,8 @@ package dev.sluice.core.engine;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.sluice.core.model.NodeConstraints;
-import dev.sluice.core.model.PodSetRequest;
-import dev.sluice.core.model.RequestShape;
+import dev.sluice.core.model.SchedulerEvent.PodSetRequest;
+import dev.sluice.core.model.SchedulerEvent.RequestShape;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;

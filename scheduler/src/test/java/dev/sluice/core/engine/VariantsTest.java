@@ -3,15 +3,15 @@ package dev.sluice.core.engine;
 import static dev.sluice.core.engine.SchedulerFixture.quota;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.sluice.core.model.Decision.PodSetAssignment;
 import dev.sluice.core.model.LabelSelector.LabelRequirement;
 import dev.sluice.core.model.NodeConstraints;
-import dev.sluice.core.model.PodSetAssignment;
-import dev.sluice.core.model.PodSetRequest;
-import dev.sluice.core.model.RequestShape;
 import dev.sluice.core.model.ReservingWorkload;
 import dev.sluice.core.model.SchedulerEvent;
 import dev.sluice.core.model.SchedulerEvent.PendingWorkload.JobSlice;
 import dev.sluice.core.model.SchedulerEvent.PendingWorkload.Variant;
+import dev.sluice.core.model.SchedulerEvent.PodSetRequest;
+import dev.sluice.core.model.SchedulerEvent.RequestShape;
 import dev.sluice.core.model.TopologyRequest;
 import dev.sluice.core.model.WorkloadId;
 import java.util.List;

@@ -4,12 +4,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.sluice.core.model.LocalQueueId;
 import dev.sluice.core.model.NodeConstraints;
-import dev.sluice.core.model.PodSetRequest;
-import dev.sluice.core.model.RequestShape;
 import dev.sluice.core.model.ResourceAmounts;
 import dev.sluice.core.model.ResourceGroup;
 import dev.sluice.core.model.ResourceGroup.Quota;
 import dev.sluice.core.model.SchedulerEvent.PendingWorkload;
+import dev.sluice.core.model.SchedulerEvent.PodSetRequest;
+import dev.sluice.core.model.SchedulerEvent.RequestShape;
 import dev.sluice.core.model.WorkloadId;
 import dev.sluice.core.queue.ClusterQueueCache;
 import dev.sluice.core.queue.PendingQueue;

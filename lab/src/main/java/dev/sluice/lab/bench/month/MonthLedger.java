@@ -1,6 +1,6 @@
 package dev.sluice.lab.bench.month;
 
-import dev.sluice.core.model.PodSetAssignment;
+import dev.sluice.core.model.Decision.PodSetAssignment;
 import dev.sluice.core.model.ResourceAmounts;
 import dev.sluice.core.model.ResourceGroup.Quota;
 import java.util.List;

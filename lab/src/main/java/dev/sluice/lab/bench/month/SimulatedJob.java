@@ -1,9 +1,9 @@
 package dev.sluice.lab.bench.month;
 
-import dev.sluice.core.model.PodSetAssignment;
-import dev.sluice.core.model.RequestShape;
+import dev.sluice.core.model.Decision.PodSetAssignment;
 import dev.sluice.core.model.ReservingWorkload;
 import dev.sluice.core.model.SchedulerEvent.PendingWorkload;
+import dev.sluice.core.model.SchedulerEvent.RequestShape;
 import dev.sluice.core.model.WorkloadId;
 import java.time.Instant;
 import java.util.List;

@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
 import dev.sluice.core.engine.ClusterQueueView;
-import dev.sluice.core.model.PodSetAssignment;
+import dev.sluice.core.model.Decision.PodSetAssignment;
 import dev.sluice.core.model.WorkloadId;
 import dev.sluice.lab.bench.month.MonthFigures.WaitTimes;
 import dev.sluice.testing.BuildBreadth;

@@ -2,8 +2,8 @@ package dev.sluice.jobs.kinds.pod;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.sluice.api.KueueConstants;
-import dev.sluice.jobs.controller.CachedJobParser;
 import dev.sluice.jobs.policy.CachedJob;
+import dev.sluice.jobs.policy.CachedJob.CachedJobParser;
 import dev.sluice.workload.record.PodRoleHash;
 import java.time.Instant;
 import java.util.Map;

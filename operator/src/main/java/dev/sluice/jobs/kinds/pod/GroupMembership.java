@@ -7,7 +7,7 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.sluice.api.KueueConstants;
 import dev.sluice.jobs.kind.JobPatch;
 import dev.sluice.jobs.policy.CachedJob;
-import dev.sluice.jobs.policy.WorkloadNames;
+import dev.sluice.jobs.policy.WorkloadFactory.WorkloadNames;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Optional;

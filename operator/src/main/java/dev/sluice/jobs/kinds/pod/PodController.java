@@ -23,7 +23,7 @@ import dev.sluice.jobs.kinds.pod.PodGroupPolicy.PodGroupContext;
 import dev.sluice.jobs.policy.CachedJob;
 import dev.sluice.jobs.policy.JobAction;
 import dev.sluice.jobs.policy.JobOptions;
-import dev.sluice.jobs.policy.ManagementStatus;
+import dev.sluice.jobs.policy.JobPolicy.ManagementStatus;
 import dev.sluice.jobs.policy.RemoteExecutionCheck;
 import dev.sluice.kube.client.ApiOutcome;
 import dev.sluice.kube.client.Futures;

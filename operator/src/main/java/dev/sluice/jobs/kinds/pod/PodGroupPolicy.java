@@ -17,7 +17,7 @@ import dev.sluice.jobs.policy.JobAction.Stop;
 import dev.sluice.jobs.policy.JobAction.StopReason;
 import dev.sluice.jobs.policy.JobAction.Warn;
 import dev.sluice.jobs.policy.JobOptions;
-import dev.sluice.jobs.policy.ManagementStatus;
+import dev.sluice.jobs.policy.JobPolicy.ManagementStatus;
 import dev.sluice.jobs.policy.ReconcileContext;
 import dev.sluice.jobs.policy.Retention;
 import dev.sluice.jobs.policy.WorkloadFactory.PriorityLookup;

@@ -21,7 +21,7 @@ import dev.sluice.jobs.kinds.statefulset.StatefulSetPolicy.ReplicaRange;
 import dev.sluice.jobs.kinds.statefulset.StatefulSetPolicy.ReplicaRanges;
 import dev.sluice.jobs.policy.CachedJob;
 import dev.sluice.jobs.policy.JobAction;
-import dev.sluice.jobs.policy.ManagementStatus;
+import dev.sluice.jobs.policy.JobPolicy.ManagementStatus;
 import dev.sluice.jobs.policy.ReconcileContext;
 import dev.sluice.jobs.policy.RemoteExecutionCheck;
 import dev.sluice.kube.client.Futures;

@@ -14,7 +14,7 @@ import dev.sluice.jobs.policy.JobAction.PatchWorkload;
 import dev.sluice.jobs.policy.JobAction.Requeue;
 import dev.sluice.jobs.policy.JobAction.Warn;
 import dev.sluice.jobs.policy.JobOptions;
-import dev.sluice.jobs.policy.ManagementStatus;
+import dev.sluice.jobs.policy.JobPolicy.ManagementStatus;
 import dev.sluice.jobs.policy.ReconcileContext;
 import dev.sluice.jobs.policy.WorkloadFactory;
 import dev.sluice.jobs.policy.WorkloadFactory.PrioritySource;

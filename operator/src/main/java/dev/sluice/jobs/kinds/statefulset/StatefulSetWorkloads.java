@@ -2,7 +2,7 @@ package dev.sluice.jobs.kinds.statefulset;
 
 import dev.sluice.api.KueueConstants;
 import dev.sluice.jobs.kinds.statefulset.StatefulSetPolicy.ReplicaRange;
-import dev.sluice.jobs.policy.WorkloadNames;
+import dev.sluice.jobs.policy.WorkloadFactory.WorkloadNames;
 import dev.sluice.jobs.policy.WorkloadStatuses;
 import dev.sluice.workload.record.CachedWorkload;
 import dev.sluice.workload.record.WorkloadLister;

@@ -12,7 +12,7 @@ import dev.sluice.jobs.kinds.leaderworkerset.LeaderWorkerSetController.LeaderWor
 import dev.sluice.jobs.kinds.leaderworkerset.LeaderWorkerSets.CachedLeaderWorkerSet;
 import dev.sluice.jobs.policy.JobAction;
 import dev.sluice.jobs.policy.JobOptions;
-import dev.sluice.jobs.policy.ManagementStatus;
+import dev.sluice.jobs.policy.JobPolicy.ManagementStatus;
 import dev.sluice.jobs.policy.ReconcileContext;
 import dev.sluice.workload.record.CachedWorkload;
 import java.util.LinkedHashMap;

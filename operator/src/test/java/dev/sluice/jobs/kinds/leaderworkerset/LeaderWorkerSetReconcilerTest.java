@@ -16,7 +16,7 @@ import dev.sluice.jobs.kinds.pod.CachedPod;
 import dev.sluice.jobs.kinds.pod.PodIndex;
 import dev.sluice.jobs.policy.JobAction.CreateWorkload;
 import dev.sluice.jobs.policy.JobOptions;
-import dev.sluice.jobs.policy.ManagementStatus;
+import dev.sluice.jobs.policy.JobPolicy.ManagementStatus;
 import dev.sluice.jobs.policy.ReconcileContext;
 import dev.sluice.workload.writing.WorkloadWriter.Outcome;
 import io.fabric8.kubernetes.client.ConfigBuilder;

@@ -29,7 +29,7 @@ import dev.sluice.jobs.policy.JobOptions;
 import dev.sluice.jobs.policy.JobOptions.ClusterState;
 import dev.sluice.jobs.policy.JobOptions.CopiedKeys;
 import dev.sluice.jobs.policy.JobOptions.Readiness;
-import dev.sluice.jobs.policy.ManagementStatus;
+import dev.sluice.jobs.policy.JobPolicy.ManagementStatus;
 import dev.sluice.workload.feed.AdmittedRequests;
 import java.time.Duration;
 import java.util.Arrays;

@@ -20,7 +20,7 @@ import dev.sluice.jobs.policy.JobAction.Stop;
 import dev.sluice.jobs.policy.JobAction.StopReason;
 import dev.sluice.jobs.policy.JobOptions;
 import dev.sluice.jobs.policy.JobPolicy;
-import dev.sluice.jobs.policy.ManagementStatus;
+import dev.sluice.jobs.policy.JobPolicy.ManagementStatus;
 import dev.sluice.jobs.policy.ReconcileContext;
 import dev.sluice.workload.record.CachedWorkload;
 import java.util.List;

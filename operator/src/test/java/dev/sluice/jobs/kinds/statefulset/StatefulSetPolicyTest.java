@@ -14,7 +14,7 @@ import dev.sluice.jobs.kinds.statefulset.StatefulSetPolicy.ReplicaRange;
 import dev.sluice.jobs.kinds.statefulset.StatefulSetPolicy.ReplicaRanges;
 import dev.sluice.jobs.policy.JobAction;
 import dev.sluice.jobs.policy.JobOptions;
-import dev.sluice.jobs.policy.ManagementStatus;
+import dev.sluice.jobs.policy.JobPolicy.ManagementStatus;
 import dev.sluice.jobs.policy.ReconcileContext;
 import dev.sluice.workload.record.CachedWorkload;
 import java.util.List;

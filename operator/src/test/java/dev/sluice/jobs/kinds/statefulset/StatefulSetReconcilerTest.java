@@ -17,7 +17,7 @@ import dev.sluice.jobs.kinds.statefulset.StatefulSetController.StatefulSetReconc
 import dev.sluice.jobs.kinds.statefulset.StatefulSetPolicy.ReplicaRanges;
 import dev.sluice.jobs.policy.JobAction.CreateWorkload;
 import dev.sluice.jobs.policy.JobOptions;
-import dev.sluice.jobs.policy.ManagementStatus;
+import dev.sluice.jobs.policy.JobPolicy.ManagementStatus;
 import dev.sluice.jobs.policy.ReconcileContext;
 import dev.sluice.workload.writing.WorkloadWriter.Outcome;
 import io.fabric8.kubernetes.client.ConfigBuilder;

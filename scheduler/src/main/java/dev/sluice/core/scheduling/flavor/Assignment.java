@@ -1,8 +1,8 @@
 package dev.sluice.core.scheduling.flavor;
 
+import dev.sluice.core.model.Decision.PodSetAssignment;
 import dev.sluice.core.model.FlavorAttempt;
 import dev.sluice.core.model.PendingReason;
-import dev.sluice.core.model.PodSetAssignment;
 import dev.sluice.core.model.TopologyRequest.PodSetTopology;
 import java.util.ArrayList;
 import java.util.List;

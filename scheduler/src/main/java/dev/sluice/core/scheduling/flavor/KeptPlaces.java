@@ -1,8 +1,8 @@
 package dev.sluice.core.scheduling.flavor;
 
+import dev.sluice.core.model.Decision.PodSetAssignment;
 import dev.sluice.core.model.Flavor;
-import dev.sluice.core.model.PodSetAssignment;
-import dev.sluice.core.model.PodSetRequest;
+import dev.sluice.core.model.SchedulerEvent.PodSetRequest;
 import dev.sluice.core.model.TopologyAssignment;
 import dev.sluice.core.model.TopologyRequest;
 import dev.sluice.core.model.TopologyRequest.Mode;

@@ -1,9 +1,9 @@
 package dev.sluice.core.scheduling.flavor;
 
+import dev.sluice.core.model.Decision.PodSetAssignment;
 import dev.sluice.core.model.FlavorRejection.TopologyShortage;
-import dev.sluice.core.model.PodSetAssignment;
-import dev.sluice.core.model.PodSetRequest;
 import dev.sluice.core.model.SchedulerEvent.PendingWorkload.SecondPass;
+import dev.sluice.core.model.SchedulerEvent.PodSetRequest;
 import dev.sluice.core.model.TopologyAssignment;
 import dev.sluice.core.model.TopologyRequest.PodSetTopology;
 import dev.sluice.core.model.TopologyRequest.Spreading;

@@ -5,7 +5,7 @@ import dev.sluice.core.model.Flavor;
 import dev.sluice.core.model.FlavorAttempt;
 import dev.sluice.core.model.FlavorRejection;
 import dev.sluice.core.model.PendingReason;
-import dev.sluice.core.model.PodSetRequest;
+import dev.sluice.core.model.SchedulerEvent.PodSetRequest;
 import dev.sluice.core.model.TopologyAssignment;
 import dev.sluice.core.model.TopologyRequest;
 import dev.sluice.core.model.TopologyRequest.PodSetTopology;
