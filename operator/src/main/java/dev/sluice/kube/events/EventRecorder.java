@@ -1,8 +1,8 @@
 package dev.sluice.kube.events;
 
 import io.fabric8.kubernetes.api.model.MicroTime;
+import io.fabric8.kubernetes.api.model.ObjectMeta;
 import io.fabric8.kubernetes.api.model.events.v1.Event;
-import io.fabric8.kubernetes.api.model.events.v1.EventBuilder;
 import io.fabric8.kubernetes.api.model.events.v1.EventSeries;
 import io.fabric8.kubernetes.api.model.events.v1.EventSeriesBuilder;
 import java.time.Duration;
@@ -462,26 +462,27 @@ public final class EventRecorder implements AutoCloseable {
   private Event event(Key key, Instant at, String name) {
     ObjectReference about = key.about();
     String namespace = about.namespace().isEmpty() ? "default" : about.namespace();
-    return new EventBuilder()
-        .withNewMetadata()
-        .withName(name)
-        .withNamespace(namespace)
-        .endMetadata()
-        .withEventTime(new MicroTime(MICROS.format(at)))
-        .withReportingController(reporter.controller().apply(key.about(), key.reason()))
-        .withReportingInstance(reporter.instance())
-        .withAction(key.action())
-        .withReason(key.reason())
-        .withType(key.type().text)
-        .withNote(key.note())
-        .withNewRegarding()
-        .withApiVersion(about.apiVersion())
-        .withKind(about.kind())
-        .withNamespace(about.namespace())
-        .withName(about.name())
-        .withUid(about.uid())
-        .endRegarding()
-        .build();
+    ObjectMeta metadata = new ObjectMeta();
+    metadata.setName(name);
+    metadata.setNamespace(namespace);
+    io.fabric8.kubernetes.api.model.ObjectReference regarding =
+        new io.fabric8.kubernetes.api.model.ObjectReference();
+    regarding.setApiVersion(about.apiVersion());
+    regarding.setKind(about.kind());
+    regarding.setNamespace(about.namespace());
+    regarding.setName(about.name());
+    regarding.setUid(about.uid());
+    Event event = new Event();
+    event.setMetadata(metadata);
+    event.setEventTime(new MicroTime(MICROS.format(at)));
+    event.setReportingController(reporter.controller().apply(key.about(), key.reason()));
+    event.setReportingInstance(reporter.instance());
+    event.setAction(key.action());
+    event.setReason(key.reason());
+    event.setType(key.type().text);
+    event.setNote(key.note());
+    event.setRegarding(regarding);
+    return event;
   }
 
   /** A name that no other event has: of the object, the moment, and a number of its own. */

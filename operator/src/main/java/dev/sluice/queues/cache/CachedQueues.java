@@ -13,6 +13,7 @@ import dev.sluice.workload.record.CachedWorkload;
 import dev.sluice.workload.status.StatusPatch.RequiredChecks;
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import java.util.Collection;
+import java.util.Collections;
 import java.util.HashSet;
 import java.util.Map;
 import java.util.Optional;
@@ -26,12 +27,10 @@ import org.jspecify.annotations.Nullable;
 public final class CachedQueues implements Function<CachedWorkload, QueueLookup> {
 
   private final InformerCaches informerCaches;
-  private final RequiredChecks required;
 
   /** Creates a lookup in these caches. */
   public CachedQueues(InformerCaches informerCaches) {
     this.informerCaches = informerCaches;
-    this.required = new CachedRequiredChecks(informerCaches);
   }
 
   @Override
@@ -44,13 +43,17 @@ public final class CachedQueues implements Function<CachedWorkload, QueueLookup>
             .map(CachedWorkload.Admission::clusterQueue)
             .or(() -> local.map(CachedQueues::clusterQueue))
             .orElse("");
+    Optional<ClusterQueue> found = informerCaches.clusterQueues().find(clusterQueue);
     return new QueueLookup(
         state(local.orElse(null)),
-        state(informerCaches.clusterQueues().find(clusterQueue).orElse(null)),
-        required.of(clusterQueue, admission.map(CachedQueues::flavors), workload.labels()),
-        informerCaches
-            .clusterQueues()
-            .find(clusterQueue)
+        state(found.orElse(null)),
+        found.map(
+            queue ->
+                CheckStrategy.hasChecks(queue)
+                    ? CheckStrategy.required(
+                        queue, admission.map(CachedQueues::flavors), workload.labels())
+                    : Collections.emptySortedSet()),
+        found
             .map(queue -> StartRules.of(queue.getMetadata().getAnnotations()))
             .orElse(StartRules.NONE),
         Optional.empty(),
@@ -128,7 +131,8 @@ public final class CachedQueues implements Function<CachedWorkload, QueueLookup>
           .find(workload.id().namespace(), workload.spec().queueName())
           .map(CachedQueues::clusterQueue)
           .flatMap(informerCaches.clusterQueues()::find)
-          .flatMap(queue -> CheckStrategy.lackOfRoom(queue, resources(shape), workload.labels()));
+          .flatMap(
+              queue -> CheckStrategy.lackOfRoom(queue, () -> resources(shape), workload.labels()));
     }
 
     private static Set<String> resources(RequestShape shape) {

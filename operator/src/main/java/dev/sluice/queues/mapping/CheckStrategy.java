@@ -11,6 +11,7 @@ import dev.sluice.core.model.LabelSelector;
 import dev.sluice.core.model.LabelSelector.LabelRequirement;
 import dev.sluice.workload.status.CheckStates;
 import java.util.Collection;
+import java.util.Collections;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -19,6 +20,7 @@ import java.util.Set;
 import java.util.SortedSet;
 import java.util.TreeSet;
 import java.util.function.Predicate;
+import java.util.function.Supplier;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -39,6 +41,9 @@ public final class CheckStrategy {
       ClusterQueue queue,
       Optional<? extends Collection<String>> assigned,
       Map<String, String> labels) {
+    if (!hasChecks(queue)) {
+      return Collections.emptySortedSet();
+    }
     List<String> flavors = ClusterQueueMapper.flavors(queue);
     Predicate<List<String>> needed =
         assigned
@@ -52,19 +57,25 @@ public final class CheckStrategy {
         .collect(Collectors.toCollection(TreeSet::new));
   }
 
+  /** Whether a ClusterQueue requires any check, of whatever Workload. */
+  public static boolean hasChecks(ClusterQueue queue) {
+    return !ClusterQueueMapper.checkRules(queue).isEmpty();
+  }
+
   /**
    * Why a Workload of this queue can't be admitted whatever flavors it gets: its status has no room
    * for the checks that apply to all flavors of what it requests.
    *
-   * @param resources what it requests
+   * @param requested says which resources it requests; asked if there are more checks than room
    * @param labels those of the Workload
    */
   public static Optional<String> lackOfRoom(
-      ClusterQueue queue, Set<String> resources, Map<String, String> labels) {
+      ClusterQueue queue, Supplier<Set<String>> requested, Map<String, String> labels) {
     List<AdmissionCheckStrategyRule> rules = ClusterQueueMapper.checkRules(queue);
     if (rules.size() <= CheckStates.MOST) {
       return Optional.empty();
     }
+    Set<String> resources = requested.get();
     List<List<String>> groups =
         queue.getSpec().resourceGroups().stream()
             .filter(group -> group.coveredResources().stream().anyMatch(resources::contains))
@@ -82,7 +93,9 @@ public final class CheckStrategy {
             .collect(Collectors.toCollection(TreeSet::new)));
   }
 
-  /** Whether {@link #lackOfRoom(ClusterQueue, Set, Map)} may have changed with a ClusterQueue. */
+  /**
+   * Whether {@link #lackOfRoom(ClusterQueue, Supplier, Map)} may have changed with a ClusterQueue.
+   */
   public static boolean differ(@Nullable ClusterQueue before, @Nullable ClusterQueue after) {
     return !roomRules(before).equals(roomRules(after));
   }

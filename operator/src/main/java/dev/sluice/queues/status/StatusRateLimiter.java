@@ -62,11 +62,16 @@ public final class StatusRateLimiter<K> {
     last.values().removeIf(turn -> !turn.plus(interval).isAfter(now));
     refill(now);
     List<K> due = new ArrayList<>();
+    boolean mayHaveBudget = true;
     Iterator<Map.Entry<K, Change>> entries = waiting.entrySet().iterator();
     while (entries.hasNext()) {
       Map.Entry<K, Change> entry = entries.next();
-      boolean free = !turn(entry.getKey(), entry.getValue(), now).isAfter(now);
-      if (free && (entry.getValue().urgent() || spend(now))) {
+      boolean urgent = entry.getValue().urgent();
+      if ((!urgent && !mayHaveBudget) || turn(entry.getKey(), entry.getValue(), now).isAfter(now)) {
+        continue;
+      }
+      mayHaveBudget = urgent ? mayHaveBudget : spend(now);
+      if (urgent || mayHaveBudget) {
         entries.remove();
         last.put(entry.getKey(), now);
         due.add(entry.getKey());
@@ -78,10 +83,15 @@ public final class StatusRateLimiter<K> {
   /** When the next update is due, seen from {@code now}; empty if none is pending. */
   public synchronized Optional<Instant> next(Instant now) {
     Optional<Instant> next = Optional.empty();
+    Instant budget = budgetAt(now);
     for (Map.Entry<K, Change> entry : waiting.entrySet()) {
+      boolean urgent = entry.getValue().urgent();
+      if (!urgent && next.isPresent() && !budget.isBefore(next.get())) {
+        continue;
+      }
       Instant turn = turn(entry.getKey(), entry.getValue(), now);
-      if (!entry.getValue().urgent() && budgetAt(now).isAfter(turn)) {
-        turn = budgetAt(now);
+      if (!urgent && budget.isAfter(turn)) {
+        turn = budget;
       }
       if (next.isEmpty() || turn.isBefore(next.get())) {
         next = Optional.of(turn);

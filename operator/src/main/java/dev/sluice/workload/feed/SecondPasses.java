@@ -18,6 +18,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.function.Supplier;
 
 /** The places that Workloads with quota lack (docs/topology.md#the-second-pass). */
 final class SecondPasses {
@@ -29,23 +30,25 @@ final class SecondPasses {
    * come: delayed ones are looked for when all admission checks are Ready. A Workload that runs in
    * a worker cluster gets its places there.
    *
-   * @param requests what the pod sets ask for
+   * @param requests what the pod sets ask for; asked for if places are lacking
    * @param keepsPlacesOfPods whether a Workload that a single pod owns keeps its place
    */
   static Optional<SecondPass> of(
-      CachedWorkload workload, List<PodSetRequest> requests, boolean keepsPlacesOfPods) {
+      CachedWorkload workload, Supplier<List<PodSetRequest>> requests, boolean keepsPlacesOfPods) {
     if (workload.evicted() || !workload.status().remotePlacement().cluster().isEmpty()) {
       return Optional.empty();
     }
-    List<Assignment> assignments = workload.assignments();
     boolean delayed =
-        CheckStates.allReady(workload.status().admissionChecks())
-            && DelayedTopology.isPending(workload);
-    Set<String> lost =
-        keepsPlacesOfPods && isOfOnePod(workload) ? Set.of() : lostNodes(workload, assignments);
+        DelayedTopology.isPending(workload)
+            && CheckStates.allReady(workload.status().admissionChecks());
+    Set<String> lost = lostNodes(workload);
+    if (!lost.isEmpty() && keepsPlacesOfPods && isOfOnePod(workload)) {
+      lost = Set.of();
+    }
     return delayed || !lost.isEmpty()
         ? Optional.of(
-            new SecondPass(requests.stream().map(each -> updated(workload, each)).toList(), lost))
+            new SecondPass(
+                requests.get().stream().map(each -> updated(workload, each)).toList(), lost))
         : Optional.empty();
   }
 
@@ -63,12 +66,12 @@ final class SecondPasses {
     return alone || workload.owner().filter(CachedWorkload.Owner::isPod).isPresent();
   }
 
-  private static Set<String> lostNodes(CachedWorkload workload, List<Assignment> assignments) {
+  private static Set<String> lostNodes(CachedWorkload workload) {
     if (workload.status().unhealthyNodes().isEmpty() || !workload.admitted()) {
       return Set.of();
     }
     Set<String> lost = new HashSet<>();
-    for (Assignment assignment : assignments) {
+    for (Assignment assignment : workload.assignments()) {
       assignment
           .topology()
           .filter(TopologyAssignment::isOfNodes)

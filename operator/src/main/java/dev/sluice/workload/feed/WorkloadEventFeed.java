@@ -166,10 +166,12 @@ public final class WorkloadEventFeed implements WorkloadListener, ResourceContex
   private boolean matters(CachedWorkload before, SchedulerEvent schedulerEvent) {
     return switch (schedulerEvent) {
       case SchedulerEvent.WorkloadReleased released ->
-          !(translator.of(before) instanceof SchedulerEvent.WorkloadReleased)
+          translator.isReserving(before)
+              || !(translator.of(before) instanceof SchedulerEvent.WorkloadReleased)
               || translator.unresolvedDevices(before).isPresent();
       case SchedulerEvent.WorkloadReserving reserving ->
-          !(translator.of(before) instanceof SchedulerEvent.WorkloadReserving known
+          !(translator.isReserving(before)
+              && translator.of(before) instanceof SchedulerEvent.WorkloadReserving known
               && sameUse(known.workload(), reserving.workload()));
       default -> true;
     };

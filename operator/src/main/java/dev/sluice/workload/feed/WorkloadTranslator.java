@@ -194,6 +194,13 @@ public final class WorkloadTranslator {
         : released(workload);
   }
 
+  /** Whether the event for a Workload says that it has quota: a part of {@link #of}. */
+  boolean isReserving(CachedWorkload workload) {
+    return !takesNoPart(workload)
+        && workload.quotaReserved()
+        && workload.status().admission().isPresent();
+  }
+
   /** What the engine counts of the quota that a Workload has: a part of {@link #of}. */
   public List<PodSetAssignment> charged(CachedWorkload workload) {
     return takesNoPart(workload) || !workload.quotaReserved()
@@ -709,7 +716,7 @@ public final class WorkloadTranslator {
         options.on(FeatureGate.TOPOLOGY_AWARE_SCHEDULING)
             ? SecondPasses.of(
                 workload,
-                spread(resolve(workload).shape(), workload).podSets(),
+                () -> spread(resolve(workload).shape(), workload).podSets(),
                 options.on(FeatureGate.SKIP_REASSIGNMENT_FOR_POD_OWNED_WORKLOADS))
             : Optional.empty(),
         protection(workload));

@@ -237,7 +237,8 @@ class CheckStrategyTest {
     queue.getMetadata().setAnnotations(Map.of("sluice.dev/admission-check-selectors", selected));
 
     assertThat(
-            CheckStrategy.lackOfRoom(queue, Set.of(resources.split(",")), Map.of("tier", tier))
+            CheckStrategy.lackOfRoom(
+                    queue, () -> Set.of(resources.split(",")), Map.of("tier", tier))
                 .map(problem -> Integer.parseInt(problem.split(" ")[2]))
                 .orElse(0))
         .isEqualTo(needed);
