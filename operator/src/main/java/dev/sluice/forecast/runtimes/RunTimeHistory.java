@@ -5,6 +5,7 @@ import dev.sluice.forecast.runtimes.RunTimeDistribution.Observation;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Collections;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
@@ -237,6 +238,9 @@ public final class RunTimeHistory {
 
   /** Forgets what came before the latest change of the group's run times, if there was one. */
   private void forgetBeforeChange(Runs runs) {
+    if (runs.finished.size() < 2 * options.minSamples()) {
+      return;
+    }
     int change = change(logarithms(runs.finished), options.minSamples());
     if (change > 0) {
       int ended = 0;
@@ -252,10 +256,14 @@ public final class RunTimeHistory {
   }
 
   private static double[] logarithms(List<FinishedRun> runs) {
-    return runs.stream()
-        .filter(run -> run.end() != End.EVICTED)
-        .mapToDouble(run -> Math.log(run.lasted().toMillis() + RESOLUTION))
-        .toArray();
+    double[] logarithms = new double[runs.size()];
+    int count = 0;
+    for (FinishedRun run : runs) {
+      if (run.end() != End.EVICTED) {
+        logarithms[count++] = Math.log(run.lasted().toMillis() + RESOLUTION);
+      }
+    }
+    return Arrays.copyOf(logarithms, count);
   }
 
   /**
