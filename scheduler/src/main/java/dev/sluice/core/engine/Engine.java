@@ -604,8 +604,21 @@ public final class Engine {
     ClusterQueueState former = specRegistry.clusterQueues.get(localQueue.clusterQueue());
     specRegistry.declare(localQueue, spec);
     workloads.requeueAll(localQueue, former);
+    endClaimAtLimit(localQueue);
     usageLedger.specChanged(localQueue);
     dirtySet.localQueues.add(localQueue.id);
+  }
+
+  /** A head that a new limit keeps from quota claims none any more: others of its tree may fit. */
+  private void endClaimAtLimit(LocalQueueState localQueue) {
+    ClusterQueueCache cache = specRegistry.cacheOf(localQueue.clusterQueue());
+    if (cache == null || !localQueue.atWorkloadLimit()) {
+      return;
+    }
+    QueuedWorkload head = waiting.blockingHead(cache.name());
+    if (head != null && head.localQueue().equals(localQueue.id)) {
+      waiting.unblock(cache);
+    }
   }
 
   /** Reconsiders Workloads that are held because of their namespace or limits. */

@@ -8,7 +8,10 @@ import dev.sluice.core.model.ClusterQueueSpec.PreemptionPolicies;
 import dev.sluice.core.model.ClusterQueueSpec.PreemptionPolicies.ReclaimWithinCohort;
 import dev.sluice.core.model.ClusterQueueSpec.PreemptionPolicies.WithinClusterQueue;
 import dev.sluice.core.model.ClusterQueueSpec.QueueingStrategy;
+import dev.sluice.core.model.ClusterQueueSpec.StopPolicy;
 import dev.sluice.core.model.Decision;
+import dev.sluice.core.model.LocalQueueId;
+import dev.sluice.core.model.LocalQueueSpec;
 import dev.sluice.core.model.NodeConstraints;
 import dev.sluice.core.model.ResourceAmounts;
 import dev.sluice.core.model.SchedulerEvent;
@@ -70,6 +73,38 @@ class StrictHeadTest {
     assertThat(schedulerFixture.admitted()).containsExactly("late");
     assertThat(schedulerFixture.preempted())
         .containsExactly("large for head: InCohortReclaimWhileBorrowing");
+  }
+
+  @Test
+  void claimsNothingAnyMoreOnceItsLocalQueueIsLimited() {
+    // given a head that keeps quota of the cohort from another queue
+    schedulerFixture.queue(
+        "strict",
+        "co",
+        QueueingStrategy.STRICT_FIFO,
+        PreemptionPolicies.NEVER,
+        FlavorFungibility.DEFAULT,
+        quota("f", 5, 4, ResourceAmounts.UNLIMITED));
+    schedulerFixture.queue("other", "co", quota("f", 5));
+    schedulerFixture.submit("own", "strict", 3, 0, 0);
+    schedulerFixture.submit("large", "other", 4, 0, 1);
+    assertThat(schedulerFixture.admitted()).containsExactlyInAnyOrder("own", "large");
+    schedulerFixture.submit("head", "strict", 5, 0, 2);
+    schedulerFixture.submit("late", "other", 2, 0, 3);
+    assertThat(schedulerFixture.admitted()).isEmpty();
+
+    // when no more of its LocalQueue may have quota
+    schedulerFixture.engine.apply(
+        new SchedulerEvent.LocalQueueChanged(
+            new LocalQueueSpec(
+                new LocalQueueId("ns", "strict"),
+                "strict",
+                StopPolicy.NONE,
+                1,
+                OptionalInt.of(1))));
+
+    // then
+    assertThat(schedulerFixture.admitted()).containsExactly("late");
   }
 
   @Test
