@@ -11,10 +11,12 @@ import java.util.ArrayList;
 import java.util.Collection;
 import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.function.BiPredicate;
 import java.util.function.Function;
+import java.util.stream.Collectors;
 
 /**
  * Finds the nodes of an assignment that can't run its pods any more
@@ -77,10 +79,44 @@ public record FailedNodePolicy(
   }
 
   /**
+   * The pods by their nodes, so that a Workload of many pods on many nodes is judged by looking at
+   * each of them once.
+   *
+   * @param bound the pods that are bound to a node, by its name
+   * @param sent the pods that a scheduler may bind to a node at any moment, by its hostname
+   */
+  private record PodsByNode(
+      Map<String, List<TopologyPod>> bound, Map<String, List<TopologyPod>> sent) {
+
+    static PodsByNode of(NodeContext context) {
+      return new PodsByNode(
+          context.pods().stream()
+              .filter(pod -> !pod.node().isEmpty())
+              .collect(Collectors.groupingBy(TopologyPod::node)),
+          FailedNodePolicy.sent(context.pods()).stream()
+              .collect(Collectors.groupingBy(TopologyPod::target)));
+    }
+
+    /** A pod is bound to a node by its name, and sent to it by its hostname. */
+    List<TopologyPod> on(NodeState node) {
+      return bound.getOrDefault(node.node().name(), List.of());
+    }
+
+    List<TopologyPod> sentTo(String hostname) {
+      return sent.getOrDefault(hostname, List.of());
+    }
+
+    boolean isEmpty(NodeState node) {
+      return on(node).stream().allMatch(TopologyPod::deleting);
+    }
+  }
+
+  /**
    * What is to be done about a Workload. One failed node is replaced; when another one fails
    * before, the Workload is evicted, unless several can be replaced.
    */
   public NodeVerdict of(CachedWorkload workload, NodeContext context) {
+    PodsByNode pods = PodsByNode.of(context);
     Set<String> failed = new LinkedHashSet<>();
     Optional<Instant> next = Optional.empty();
     for (CachedWorkload.Assignment assignment : workload.assignments()) {
@@ -89,16 +125,17 @@ public record FailedNodePolicy(
         Optional<NodeState> state = context.nodes().apply(node);
         boolean listed = workload.status().unhealthyNodes().contains(node);
         Optional<Instant> crowded =
-            state.flatMap(found -> crowdedSince(node, found, assignment.name(), context));
+            state.flatMap(
+                found -> crowdedSince(found, pods.sentTo(node), assignment.name(), context));
         boolean full = crowded.filter(since -> isOver(since, context)).isPresent();
-        if (full && !isEmpty(state.get(), context.pods())) {
+        if (full && !pods.isEmpty(state.get())) {
           // To replace the node would move the places of pods that run there, too.
           return new NodeVerdict(
               workload.status().unhealthyNodes(),
               Optional.of("No room for all of its pods on " + node),
               next);
         }
-        if (full || hasFailed(state, context, tolerations, listed)) {
+        if (full || hasFailed(state, context, pods, tolerations, listed)) {
           failed.add(node);
         } else if (crowded.isPresent()) {
           next = earlier(next, crowded.get().plus(CROWDED_TIME));
@@ -149,13 +186,14 @@ public record FailedNodePolicy(
   }
 
   /**
-   * Since when a pod of a pod set has waited for a node that has no room for it; empty if none
-   * does. Who took the room, such as pods that no queue holds, were bound before it.
+   * Since when a pod of a pod set that was sent to a node has waited, because there is no room for
+   * it; empty if none does. Who took the room, such as pods that no queue holds, were bound before
+   * it.
    */
   private static Optional<Instant> crowdedSince(
-      String hostname, NodeState node, String podSet, NodeContext context) {
-    return sent(context.pods()).stream()
-        .filter(pod -> pod.podSet().equals(podSet) && pod.target().equals(hostname))
+      NodeState node, List<TopologyPod> sent, String podSet, NodeContext context) {
+    return sent.stream()
+        .filter(pod -> pod.podSet().equals(podSet))
         .filter(pod -> pod.binding().unschedulableSince().isPresent())
         .filter(pod -> !context.hasRoom().test(node, pod))
         .flatMap(pod -> pod.binding().unschedulableSince().stream())
@@ -170,32 +208,43 @@ public record FailedNodePolicy(
    * of all.
    */
   public List<TopologyPod> stranded(CachedWorkload workload, NodeContext context) {
+    PodsByNode pods = PodsByNode.of(context);
+    List<Placement> placements =
+        workload.assignments().stream()
+            .map(
+                each ->
+                    new Placement(
+                        each.name(), Set.copyOf(nodesOf(each)), context.tolerations().apply(each)))
+            .filter(each -> !each.nodes().isEmpty())
+            .toList();
     List<TopologyPod> result = new ArrayList<>();
     for (TopologyPod pod : sent(context.pods())) {
-      List<CachedWorkload.Assignment> own =
-          workload.assignments().stream()
-              .filter(each -> pod.podSet().isEmpty() || pod.podSet().equals(each.name()))
-              .filter(each -> !nodesOf(each).isEmpty())
+      Optional<NodeState> state = context.nodes().apply(pod.target());
+      boolean listed = workload.status().unhealthyNodes().contains(pod.target());
+      List<Placement> own =
+          placements.stream()
+              .filter(each -> pod.podSet().isEmpty() || pod.podSet().equals(each.podSet()))
               .toList();
-      if (!own.isEmpty() && own.stream().allMatch(each -> isLost(pod, workload, each, context))) {
+      if (!own.isEmpty()
+          && own.stream()
+              .allMatch(
+                  each -> {
+                    boolean replaced = !each.nodes().contains(pod.target());
+                    return (replaced || listed)
+                        && (hasFailed(state, context, pods, each.tolerations(), true)
+                            || (replaced && isFull(state, pod, context)));
+                  })) {
         result.add(pod);
       }
     }
     return result;
   }
 
-  private boolean isLost(
-      TopologyPod pod,
-      CachedWorkload workload,
-      CachedWorkload.Assignment assignment,
-      NodeContext context) {
-    String node = pod.target();
-    Optional<NodeState> state = context.nodes().apply(node);
-    boolean replaced = !nodesOf(assignment).contains(node);
-    return (replaced || workload.status().unhealthyNodes().contains(node))
-        && (hasFailed(state, context, context.tolerations().apply(assignment), true)
-            || (replaced
-                && state.filter(found -> !context.hasRoom().test(found, pod)).isPresent()));
+  /** Where a pod set was placed, and what its pods tolerate there. */
+  private record Placement(String podSet, Set<String> nodes, List<Toleration> tolerations) {}
+
+  private static boolean isFull(Optional<NodeState> state, TopologyPod pod, NodeContext context) {
+    return state.filter(found -> !context.hasRoom().test(found, pod)).isPresent();
   }
 
   /**
@@ -227,19 +276,23 @@ public record FailedNodePolicy(
    * @param known whether the node has failed before, for as long as nothing shows that it recovered
    */
   private boolean hasFailed(
-      Optional<NodeState> found, NodeContext context, List<Toleration> tolerations, boolean known) {
+      Optional<NodeState> found,
+      NodeContext context,
+      PodsByNode pods,
+      List<Toleration> tolerations,
+      boolean known) {
     if (found.isEmpty() || found.get().readiness() == NodeState.Readiness.MISSING) {
       return true;
     }
     NodeState state = found.get();
     if (isNotReady(state)) {
       return (afterFixedTime && !context.now().isBefore(state.since().plus(FIXED_TIME)))
-          || (onPodTermination && isEmpty(state, context.pods()));
+          || (onPodTermination && pods.isEmpty(state));
     }
-    if (!onTaints || !isEmpty(state, context.pods())) {
+    if (!onTaints || !pods.isEmpty(state)) {
       return false;
     }
-    boolean leaving = known || context.pods().stream().anyMatch(pod -> isOn(pod, state));
+    boolean leaving = known || !pods.on(state).isEmpty();
     return state.node().taints().stream()
         .filter(Taint::keepsPodsOff)
         .anyMatch(
@@ -254,15 +307,6 @@ public record FailedNodePolicy(
 
   private static boolean isNotReady(NodeState state) {
     return state.readiness() == NodeState.Readiness.NOT_READY;
-  }
-
-  private static boolean isEmpty(NodeState node, Collection<TopologyPod> pods) {
-    return pods.stream().noneMatch(pod -> isOn(pod, node) && !pod.deleting());
-  }
-
-  /** A pod is bound to a node by its name, and sent to it by its hostname. */
-  private static boolean isOn(TopologyPod pod, NodeState node) {
-    return pod.node().equals(node.node().name());
   }
 
   /** How long pods stay on a node with a taint. */

@@ -16,15 +16,18 @@ import dev.sluice.workload.record.CachedWorkload.History;
 import dev.sluice.workload.record.CachedWorkload.RemotePlacement;
 import dev.sluice.workload.record.CachedWorkload.Status;
 import java.time.Instant;
+import java.util.AbstractCollection;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
+import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
 /** Which nodes of a Workload on a, b and c have failed. */
@@ -407,6 +410,42 @@ class FailedNodePolicyTest {
     assertThat(verdict(DEFAULT).evicted()).isEmpty();
     now = NOW.plusSeconds(10);
     assertThat(verdict(DEFAULT).evicted()).contains("No room for all of its pods on b");
+  }
+
+  /** Each change of one of them asks: it must not look at all pods for each node. */
+  @Test
+  void aWorkloadOfManyPodsIsJudgedByLookingAtEachOnce() {
+    AtomicInteger looks = new AtomicInteger();
+    List<String> placed = new ArrayList<>();
+    pods.clear();
+    for (int i = 0; i < 100; i++) {
+      placed.add("n" + i);
+      node("n" + i, i % 2 == 0 ? Readiness.READY : Readiness.NOT_READY);
+      pod("n" + i, false);
+      pods.add(unschedulable("n" + i, NOW));
+    }
+    CachedWorkload workload = workload(List.of("kubernetes.io/hostname"), placed);
+    FailedNodePolicy.NodeContext context =
+        new FailedNodePolicy.NodeContext(
+            name -> Optional.ofNullable(nodes.get(name)),
+            new AbstractCollection<>() {
+              @Override
+              public Iterator<TopologyPod> iterator() {
+                looks.incrementAndGet();
+                return pods.iterator();
+              }
+
+              @Override
+              public int size() {
+                return pods.size();
+              }
+            },
+            any -> tolerations,
+            this::hasRoom,
+            now);
+    assertThat(DEFAULT.of(workload, context).unhealthy()).isEmpty();
+    assertThat(DEFAULT.stranded(workload, context)).isEmpty();
+    assertThat(looks).as("times that all pods were looked at").hasValueLessThan(10);
   }
 
   @Test
