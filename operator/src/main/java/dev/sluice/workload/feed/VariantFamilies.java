@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * Parents and variants of concurrent admission (docs/concurrent-admission.md) as the engine is told
  * of them: a variant is a nomination of its parent's request, and a parent is charged only while no
- * variant of it holds quota. Usable from any thread.
+ * variant of it holds the quota of its flavors. Usable from any thread.
  */
 public final class VariantFamilies {
 
@@ -55,7 +55,10 @@ public final class VariantFamilies {
     return lister != null && Variants.isVariant(workload);
   }
 
-  /** Whether a variant holds the quota of a parent, so that the parent itself isn't charged. */
+  /**
+   * Whether a variant holds the quota of a parent, so that the parent itself isn't charged. One
+   * that was given another flavor doesn't: the job runs on in its own until it is stopped.
+   */
   boolean isChargedFor(CachedWorkload parent) {
     return variants(parent)
         .anyMatch(
@@ -63,6 +66,7 @@ public final class VariantFamilies {
                 variant.quotaReserved()
                     && !variant.finished()
                     && Variants.isOf(variant, parent)
+                    && Variants.hasFlavorsOf(variant, parent)
                     && variant.status().admission().isPresent());
   }
 

@@ -331,11 +331,7 @@ final class FamilyPolicy {
   }
 
   private boolean hasAdmissionOf(CachedWorkload workload) {
-    return workload.quotaReserved()
-        && parent.assignments().stream()
-            .map(Assignment::flavors)
-            .toList()
-            .equals(workload.assignments().stream().map(Assignment::flavors).toList());
+    return workload.quotaReserved() && Variants.hasFlavorsOf(workload, parent);
   }
 
   private static String evictedFor(CachedWorkload workload) {

@@ -3,7 +3,10 @@ package dev.sluice.workload.status;
 import dev.sluice.api.KueueConstants;
 import dev.sluice.api.NameHash;
 import dev.sluice.workload.record.CachedWorkload;
+import dev.sluice.workload.record.CachedWorkload.Assignment;
 import dev.sluice.workload.record.CachedWorkload.Owner;
+import java.util.List;
+import java.util.Map;
 
 /**
  * How parents and variants of concurrent admission are recognized
@@ -60,6 +63,15 @@ public final class Variants {
         && workload.id().namespace().equals(parent.id().namespace())
         && workload.spec().queueName().equals(parent.spec().queueName())
         && workload.spec().podSets().equals(parent.spec().podSets());
+  }
+
+  /** Whether the pods of a parent run in the flavors that a variant was given. */
+  public static boolean hasFlavorsOf(CachedWorkload workload, CachedWorkload parent) {
+    return flavors(workload).equals(flavors(parent));
+  }
+
+  private static List<Map<String, String>> flavors(CachedWorkload workload) {
+    return workload.assignments().stream().map(Assignment::flavors).toList();
   }
 
   /**

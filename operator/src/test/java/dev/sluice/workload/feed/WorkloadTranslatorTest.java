@@ -28,6 +28,7 @@ import dev.sluice.workload.record.CachedWorkload;
 import dev.sluice.workload.record.NamespaceLimits;
 import dev.sluice.workload.record.NamespaceLimits.ItemRules;
 import dev.sluice.workload.record.UnsupportedRequests;
+import dev.sluice.workload.record.WorkloadCache;
 import java.math.BigDecimal;
 import java.time.Duration;
 import java.time.Instant;
@@ -908,6 +909,56 @@ class WorkloadTranslatorTest {
     assertThat(
             ((SchedulerEvent.WorkloadPending) translator.of(workload(PENDING))).workload().defect())
         .contains("for 1 pod set");
+  }
+
+  /** The job of a parent runs in one flavor, and needs the quota of that one until it stopped. */
+  @Test
+  void aParentIsChargedUntilAVariantHasTheQuotaOfItsFlavor() {
+    WorkloadCache cache = new WorkloadCache();
+    WorkloadTranslator translator =
+        new WorkloadTranslator(
+            context,
+            TranslationOptions.DEFAULT,
+            workload -> Set.of(),
+            UnsupportedRequests.NONE,
+            workload -> true,
+            new WorkloadRules(
+                workload -> StartRules.NONE,
+                workload -> Optional.empty(),
+                workload -> Optional.empty(),
+                workload -> Optional.empty(),
+                workload -> Optional.empty(),
+                (workload, shape) -> Optional.empty(),
+                new VariantFamilies(cache, workload -> Optional.empty())));
+    CachedWorkload parent =
+        workload(
+            RESERVING.replace(
+                "  resourceVersion:",
+                "  labels: {kueue.x-k8s.io/concurrent-admission-parent: \"true\"}\n"
+                    + "  resourceVersion:"));
+    cache.seen(parent);
+    cache.seen(variant("reserved"));
+    assertThat(translator.of(parent))
+        .as("its job runs in spot")
+        .isInstanceOf(SchedulerEvent.WorkloadReserving.class);
+    assertThat(translator.charged(parent)).isNotEmpty();
+    cache.seen(variant("spot"));
+    assertThat(translator.of(parent)).isInstanceOf(SchedulerEvent.WorkloadReleased.class);
+    assertThat(translator.charged(parent)).isEmpty();
+  }
+
+  private static CachedWorkload variant(String flavor) {
+    return workload(
+        RESERVING
+            .replace("sample", "sample-" + flavor)
+            .replace("uid-1", "uid-" + flavor)
+            .replace("flavors: {cpu: spot}", "flavors: {cpu: %s}".formatted(flavor))
+            .replace(
+                "  annotations: {",
+                "  ownerReferences: [{apiVersion: kueue.x-k8s.io/v1beta2, kind: Workload,"
+                    + " name: sample, uid: uid-1, controller: true}]\n"
+                    + "  annotations: {kueue.x-k8s.io/workload-allowed-resource-flavors: %s, "
+                        .formatted(flavor)));
   }
 
   @Test
