@@ -9,6 +9,7 @@ import dev.sluice.jobs.policy.FlavorLookup;
 import dev.sluice.jobs.policy.JobAction;
 import dev.sluice.jobs.policy.JobAction.DeleteWorkload;
 import dev.sluice.jobs.policy.JobAction.PatchStatus;
+import dev.sluice.jobs.policy.JobAction.RemoveFinalizer;
 import dev.sluice.jobs.policy.JobAction.Stop;
 import dev.sluice.jobs.policy.JobIntake;
 import dev.sluice.jobs.policy.JobIntakePolicy;
@@ -181,7 +182,7 @@ public final class JobReconciler {
     List<JobAction> actions =
         workloads.store().ownedBy(job.ref().uid()).stream()
             .filter(workload -> workload.deleting() && workload.finalized())
-            .<JobAction>map(JobAction.RemoveFinalizer::new)
+            .<JobAction>map(RemoveFinalizer::new)
             .toList();
     return executor.execute(job, actions);
   }
@@ -235,6 +236,7 @@ public final class JobReconciler {
             action ->
                 action instanceof Stop
                     || (action instanceof PatchStatus patch && patch.releasesQuota())
+                    || (action instanceof RemoveFinalizer remove && !remove.workload().finished())
                     || action instanceof DeleteWorkload
                     || action instanceof JobAction.DeleteJob);
   }

@@ -136,6 +136,20 @@ class JobReconcilerTest {
   }
 
   @Test
+  void aWorkloadThatIsDeletedGoesOnlyIfFreshDataSayThatItsJobHasStopped()
+      throws InterruptedException {
+    api.cached.add(GivenWorkload.workloadOf(job()).admitted("spot").deleting().get());
+    api.store(job().running(3));
+    reconciler.reconcile(job().view());
+    assertThat(api.stored(job().view().ref()).at("/spec/suspend").asBoolean()).isTrue();
+    assertThat(api.calls).noneMatch(call -> call.startsWith("patch Workload"));
+
+    api.store(job());
+    reconciler(options).reconcile(job().view());
+    assertThat(api.calls).last().asString().startsWith("patch Workload");
+  }
+
+  @Test
   void aJobThatIsGoneOrReplacedAtTheApiServerIsNotStopped() throws InterruptedException {
     GivenJob running = job().running(3);
     api.cached.add(GivenWorkload.workloadOf(job()).evicted("Preempted", "no").get());

@@ -410,10 +410,11 @@ public final class PodController implements JobKindController, WorkloadListener 
    * Reconciles a group of pods: reads its pods and its Workload, decides, and carries the decision
    * out. It may be called by several threads, but for one group by one thread at a time.
    */
-  private static final class PodGroupReconciler {
+  static final class PodGroupReconciler {
 
     private static final Duration UNTIL_SEEN = Duration.ofSeconds(1);
 
+    private final SinglePod adapter = new SinglePod();
     private final PodIndex index;
     private final PodGroupPolicy policy;
     private final boolean releasesFast;
@@ -431,7 +432,7 @@ public final class PodController implements JobKindController, WorkloadListener 
       this.dependencies = context.dependencies();
       this.policy = new PodGroupPolicy(context.options());
       this.releasesFast = context.options().on(FeatureGate.FAST_QUOTA_RELEASE_IN_POD_INTEGRATION);
-      this.executor = new JobExecutor(new SinglePod(), dependencies);
+      this.executor = new JobExecutor(adapter, dependencies);
       this.writers = new Semaphore(JobControllerContext.WRITES_AT_A_TIME);
     }
 
@@ -476,23 +477,69 @@ public final class PodController implements JobKindController, WorkloadListener 
       executor.forget(ref);
     }
 
-    private List<PodGroupAction> decide(String namespace, String name, Set<String> unwritable) {
+    private List<PodGroupAction> decide(String namespace, String name, Set<String> unwritable)
+        throws InterruptedException {
       Instant now = dependencies.clock().instant();
-      PodGroup group =
-          new PodGroup(
-              namespace, name, index.group(namespace, name), now, index::isReplaced, releasesFast);
+      PodGroup group = group(namespace, name, index.group(namespace, name), now);
       CachedJob job = group.asJob();
       Optional<CachedWorkload> workload = dependencies.workloads().store().get(namespace, name);
-      return policy.decide(
-          new PodGroupContext(
-              group,
-              group.pods().isEmpty() ? new ManagementStatus.Own() : ownerChainResolver.status(job),
-              workload,
-              workload.filter(found -> remoteExecutionCheck.runs(job, found)).isPresent(),
-              dependencies.flavors(),
-              dependencies.priorities(),
-              now,
-              unwritable));
+      List<PodGroupAction> steps =
+          policy.decide(
+              new PodGroupContext(
+                  group,
+                  group.pods().isEmpty()
+                      ? new ManagementStatus.Own()
+                      : ownerChainResolver.status(job),
+                  workload,
+                  workload.filter(found -> remoteExecutionCheck.runs(job, found)).isPresent(),
+                  dependencies.flavors(),
+                  dependencies.priorities(),
+                  now,
+                  unwritable));
+      return givesBack(steps) && mayRun(group, now)
+          ? List.of(new PodGroupAction(job, new JobAction.Requeue(UNTIL_SEEN)))
+          : steps;
+    }
+
+    private PodGroup group(String namespace, String name, List<CachedPod> pods, Instant now) {
+      return new PodGroup(namespace, name, pods, now, index::isReplaced, releasesFast);
+    }
+
+    /** Whether steps give quota back because no pod holds it any more. */
+    private static boolean givesBack(List<PodGroupAction> steps) {
+      return steps.stream()
+          .map(PodGroupAction::action)
+          .anyMatch(
+              action ->
+                  action instanceof JobAction.RemoveFinalizer remove
+                          && !remove.workload().finished()
+                      || action instanceof JobAction.PatchStatus patch
+                          && patch.workload().quotaReserved()
+                          && patch.releasesQuota());
+    }
+
+    /**
+     * Whether the API server has started a pod that the watch, which may be late, doesn't tell of.
+     * A pod that it doesn't tell of at all waits at its gate.
+     */
+    private boolean mayRun(PodGroup group, Instant now) throws InterruptedException {
+      for (CachedPod pod : group.pods()) {
+        if (pod.ended()) {
+          continue;
+        }
+        Optional<ObjectNode> found =
+            Futures.forResult(
+                dependencies.objects().read(SinglePod.KIND.path(pod.namespace(), pod.name())));
+        if (found.isPresent()) {
+          CachedPod newest = CachedPodParser.of(adapter, found.get());
+          PodGroup alone = group(group.namespace(), group.name(), List.of(newest), now);
+          boolean same = newest.group().filter(of -> of.name().equals(group.name())).isPresent();
+          if (same && !(alone.active().isEmpty() && alone.startedAndKept().isEmpty())) {
+            return true;
+          }
+        }
+      }
+      return false;
     }
 
     /** Whether steps stop or delete pods; such steps are decided again from fresh data. */

@@ -204,7 +204,8 @@ public final class StatefulSetController extends GatedSetController<CachedStatef
 
     private static boolean givesBack(JobAction action) {
       return action instanceof JobAction.PatchStatus patch
-          && !patch.status().path("reclaimablePods").isEmpty();
+          && (!patch.status().path("reclaimablePods").isEmpty()
+              || (patch.workload().quotaReserved() && patch.releasesQuota()));
     }
 
     /**

@@ -151,4 +151,21 @@ class StatefulSetReconcilerTest {
     assertThat(api.calls).singleElement().asString().startsWith("patch Pod team/web-0 ");
     assertThat(api.events).containsExactly("Warning ErrWorkloadCompose");
   }
+
+  /** It is told of a set without pods, and somebody has scaled it up since. */
+  @Test
+  void theQuotaOfPodsThatAreThereIsNotGivenBack() throws InterruptedException {
+    api.cached.add(Given.workload(created(), with("/status", RESERVED)));
+    CachedStatefulSet scaledDown =
+        set(
+            with("/spec/replicas", "0"),
+            with("/status", "{replicas: 0, currentRevision: web-1, updateRevision: web-1}"));
+
+    assertThat(reconcile(scaledDown)).contains(Duration.ofSeconds(1));
+    assertThat(api.calls).isEmpty();
+
+    api.objects.clear();
+    assertThat(reconcile(scaledDown)).contains(Duration.ofSeconds(1));
+    assertThat(api.calls).containsExactly("patch status of Workload " + NAME);
+  }
 }
