@@ -78,7 +78,8 @@ public final class FreshPods {
     CompletableFuture<Living> mine = new CompletableFuture<>();
     CompletableFuture<Living> others = list.next.compareAndExchange(null, mine);
     if (others != null) {
-      return Futures.forResult(others);
+      // Who waits for too long gives up for itself alone.
+      return Futures.forResult(others.copy());
     }
     list.reading.lockInterruptibly();
     try {

@@ -132,10 +132,10 @@ public final class ApiClient {
 
   /**
    * Sends a request when its turn comes; the future never completes with an exception. A request
-   * whose future was cancelled before its turn is not sent.
+   * whose future was cancelled before its turn, or one that follows from it, is not sent.
    */
   public CompletableFuture<ApiOutcome> send(ApiRequest request) {
-    CompletableFuture<ApiOutcome> result = new CompletableFuture<>();
+    CompletableFuture<ApiOutcome> result = new Answer<>(null);
     slots.submit(slot -> new Attempt(request, result, slot).begin());
     return result;
   }
@@ -172,6 +172,30 @@ public final class ApiClient {
           next = JsonMappers.JSON.readTree(frame).path("metadata").path("continue").asText();
         }
       } while (!next.isEmpty());
+    }
+  }
+
+  /** What is waited for: whoever gives up what follows from an answer doesn't need the answer. */
+  private static final class Answer<T> extends CompletableFuture<T> {
+
+    private final @Nullable Answer<?> source;
+
+    Answer(@Nullable Answer<?> source) {
+      this.source = source;
+    }
+
+    @Override
+    public <U> CompletableFuture<U> newIncompleteFuture() {
+      return new Answer<>(this);
+    }
+
+    @Override
+    public boolean cancel(boolean mayInterruptIfRunning) {
+      boolean cancelled = super.cancel(mayInterruptIfRunning);
+      if (cancelled && source != null) {
+        source.cancel(mayInterruptIfRunning);
+      }
+      return cancelled;
     }
   }
 

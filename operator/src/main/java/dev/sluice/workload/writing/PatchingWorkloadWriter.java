@@ -490,9 +490,11 @@ public final class PatchingWorkloadWriter implements WorkloadWriter {
     }
 
     private void call(ApiRequest request, Consumer<ApiOutcome> answered) {
+      CompletableFuture<ApiOutcome> answer = client.send(request);
+      // Nobody waits for the outcome any more: then it is too late to send it.
+      var unusedEnd = outcome.whenComplete((any, bug) -> answer.cancel(false));
       var unused =
-          client
-              .send(request)
+          answer
               .thenAccept(answered)
               .exceptionally(
                   bug -> {

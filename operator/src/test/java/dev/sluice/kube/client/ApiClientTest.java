@@ -1,6 +1,7 @@
 package dev.sluice.kube.client;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
@@ -154,6 +155,31 @@ class ApiClientTest {
     await().until(() -> server.asked().size() == 1);
 
     abandoned.cancel(false);
+    answer.countDown();
+
+    assertThat(first.join()).isInstanceOf(ApiOutcome.Written.class);
+    assertThat(last.join()).isInstanceOf(ApiOutcome.Written.class);
+    assertThat(server.asked()).extracting(Asked::uri).containsExactly("/first", "/last");
+  }
+
+  /** By then others have decided anew, from newer facts. */
+  @Test
+  void aRequestWhoseResultNobodyWaitsForAnyMoreIsNotSent() {
+    CountDownLatch answer = new CountDownLatch(1);
+    ApiClient client = client(1);
+    server
+        .then(
+            exchange -> {
+              answer.await();
+              ScriptedServer.reply(exchange, 200, "{}");
+            })
+        .then(200, "{}");
+    var first = client.send(ApiRequest.get("/first"));
+    var late = client.send(ApiRequest.patch("/late", PATCH)).thenApply(ApiOutcome.class::cast);
+    var last = client.send(ApiRequest.get("/last"));
+
+    assertThatThrownBy(() -> Futures.forResult(late, Duration.ofMillis(20)))
+        .isInstanceOf(IllegalStateException.class);
     answer.countDown();
 
     assertThat(first.join()).isInstanceOf(ApiOutcome.Written.class);

@@ -7,6 +7,7 @@ import static org.awaitility.Awaitility.await;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.sluice.core.model.WorkloadId;
 import dev.sluice.kube.client.ApiClient;
+import dev.sluice.kube.client.ApiRequest;
 import dev.sluice.kube.client.Backoff;
 import dev.sluice.workload.ScriptedServer;
 import dev.sluice.workload.ScriptedServer.Asked;
@@ -93,6 +94,32 @@ class PatchingWorkloadWriterTest {
                 metadata: {resourceVersion: "7", uid: uid-a}
                 """));
     assertThat(answers).containsExactly("a8");
+  }
+
+  @Test
+  void aWriteWhoseOutcomeNobodyWaitsForAnyMoreIsNotSent() {
+    CountDownLatch answer = new CountDownLatch(1);
+    ApiClient client = new ApiClient(server.client(), ApiClient.Options.atATime(1));
+    writer =
+        new PatchingWorkloadWriter(
+            client, new WorkloadParser(), workload -> {}, 2, InstantSource.system(), new Random(1));
+    server
+        .then(
+            exchange -> {
+              answer.await();
+              ScriptedServer.reply(exchange, 200, "{}");
+            })
+        .then(200, "{}");
+    var first = client.send(ApiRequest.get("/first"));
+    CompletableFuture<Outcome> late = reclaim();
+    var last = client.send(ApiRequest.get("/last"));
+
+    late.cancel(false);
+    answer.countDown();
+
+    first.join();
+    last.join();
+    assertThat(server.asked()).extracting(Asked::uri).containsExactly("/first", "/last");
   }
 
   @Test
