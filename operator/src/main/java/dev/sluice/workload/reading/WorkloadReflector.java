@@ -10,6 +10,7 @@ import dev.sluice.kube.client.ResponseStream;
 import dev.sluice.kube.client.ResponseStream.ResourceExpiredException;
 import dev.sluice.kube.client.StreamingListParser;
 import dev.sluice.kube.reflect.ListWatch;
+import dev.sluice.kube.reflect.ListWatch.MetadataFieldReader;
 import dev.sluice.kube.reflect.ListWatch.ReadOptions;
 import dev.sluice.kube.reflect.ReadErrorLog;
 import dev.sluice.kube.reflect.TolerantDeserializers;
@@ -389,6 +390,8 @@ public final class WorkloadReflector implements WorkloadReader {
    */
   private static class WorkloadHandler implements ListWatch.Handler {
 
+    private static final Logger LOG = LoggerFactory.getLogger(WorkloadHandler.class);
+
     private final WorkloadParser parser;
     private final WorkloadCache cache;
     private final MalformedObjectLog malformedObjectLog;
@@ -428,6 +431,20 @@ public final class WorkloadReflector implements WorkloadReader {
           | LinkageError
           | AssertionError e) {
         malformedObjectLog.report(bytes, offset, length, e);
+        unreadable(bytes, offset, length, deleted);
+      }
+    }
+
+    private void unreadable(byte[] bytes, int offset, int length, boolean deleted) {
+      try {
+        cache.unreadable(
+            new WorkloadId(
+                MetadataFieldReader.of(bytes, offset, length, "uid"),
+                MetadataFieldReader.of(bytes, offset, length, "namespace"),
+                MetadataFieldReader.of(bytes, offset, length, "name")),
+            deleted);
+      } catch (IOException e) {
+        LOG.debug("workload unnamed=true reason=\"{}\"", e.toString());
       }
     }
 

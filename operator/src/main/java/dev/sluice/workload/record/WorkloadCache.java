@@ -140,9 +140,27 @@ public final class WorkloadCache implements WorkloadLister {
   }
 
   private void touch(WorkloadId id) {
-    Slot slot = byName.getOrDefault(id.namespace(), Map.of()).get(id.name());
+    Slot slot = slot(id);
     if (slot != null) {
       slot.listing = listing;
+    }
+  }
+
+  /**
+   * A Workload exists, or was deleted, of which nothing else can be read: while it exists it stays
+   * as it was known, with its quota, since its job may run.
+   */
+  public void unreadable(WorkloadId id, boolean deleted) {
+    synchronized (change) {
+      Slot slot = slot(id);
+      if (slot == null || !slot.current.id().equals(id)) {
+        return;
+      }
+      if (deleted) {
+        drop(slot.current);
+      } else {
+        touch(id);
+      }
     }
   }
 

@@ -299,6 +299,25 @@ class WorkloadReflectorTest {
     assertThat(reader.counters().unreadable()).isEqualTo(1);
   }
 
+  /** Its job may run: what it was given is charged until it is certain that it is gone. */
+  @Test
+  void whatCannotBeReadAnyMoreStaysAsItWasUntilItIsGone() {
+    listen();
+    String unreadable = workload("a", 12).replace("\"i\"", "\"\\q\"");
+    server
+        .then(200, list(10, "", workload("a", 3), workload("b", 4)))
+        .then(new Watch().send(gone()))
+        .then(200, list(20, "", unreadable))
+        .then(new Watch().send(gone()))
+        .then(200, list(21, "", unreadable.replace("uid-a", "uid-of-another")))
+        .then(new Watch());
+
+    reader.start().join();
+
+    await().untilAsserted(() -> assertThat(index.position()).isEqualTo(21));
+    assertThat(told).containsExactly(">a3", ">b4", "synced", "b4>", "a3>");
+  }
+
   @Test
   void hasCaughtUpWhenTheWatchReachedTheNewestVersion() {
     Watch first = new Watch();
