@@ -37,6 +37,20 @@ public final class FreshPods {
   private static final class SharedList {
     private final ReentrantLock reading = new ReentrantLock();
     private final AtomicReference<CompletableFuture<Living>> next = new AtomicReference<>();
+
+    /** Who asks at present; changed only by whoever has the entry of the map. */
+    private int users;
+
+    SharedList joined() {
+      users++;
+      return this;
+    }
+
+    /** Whether nobody is left. */
+    boolean left() {
+      users--;
+      return users == 0;
+    }
   }
 
   /**
@@ -74,7 +88,17 @@ public final class FreshPods {
    * @throws IllegalStateException if the API server doesn't answer, or refuses
    */
   public Living living(String namespace) throws InterruptedException {
-    SharedList list = lists.computeIfAbsent(namespace, any -> new SharedList());
+    SharedList list =
+        lists.compute(
+            namespace, (any, known) -> (known == null ? new SharedList() : known).joined());
+    try {
+      return living(namespace, list);
+    } finally {
+      lists.computeIfPresent(namespace, (any, same) -> same.left() ? null : same);
+    }
+  }
+
+  private Living living(String namespace, SharedList list) throws InterruptedException {
     CompletableFuture<Living> mine = new CompletableFuture<>();
     CompletableFuture<Living> others = list.next.compareAndExchange(null, mine);
     if (others != null) {
@@ -96,6 +120,11 @@ public final class FreshPods {
       mine.cancel(false);
       list.reading.unlock();
     }
+  }
+
+  /** Of how many namespaces pods are read at present. */
+  int remembered() {
+    return lists.size();
   }
 
   private Living read(String namespace) {

@@ -73,6 +73,7 @@ class FreshPodsTest {
           .hasSize(2)
           .allSatisfy(asked -> assertThat(asked.uri()).contains("limit="));
       assertThat(server.asked().getLast().uri()).contains("continue=more");
+      assertThat(freshPods.remembered()).as("namespaces come and go").isZero();
     }
     assertThat(inTime).isTrue();
   }

@@ -2,6 +2,8 @@ package dev.sluice.jobs.controller;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import com.google.common.base.Ticker;
+import com.google.common.cache.CacheBuilder;
 import dev.sluice.jobs.controller.JobReconciler.WorkloadValidation;
 import dev.sluice.jobs.controller.PodGroupIndex.PodGroupMaker;
 import dev.sluice.jobs.kind.JobIntegration;
@@ -52,6 +54,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.DoubleSupplier;
 import org.slf4j.Logger;
@@ -72,6 +75,8 @@ public final class JobExecutor {
   /** The status code of an object that its schema, or a policy of the cluster, doesn't allow. */
   private static final int UNPROCESSABLE = 422;
 
+  private static final Duration MEMORY = Duration.ofMinutes(10);
+
   /** How long a job's own controller may take to observe that the job is suspended. */
   private static final Duration STOP_PATIENCE = Duration.ofSeconds(10);
 
@@ -89,10 +94,10 @@ public final class JobExecutor {
   private final WorkloadLister workloads;
 
   /** Since when a write about a job is postponed, by its UID. */
-  private final Map<String, Instant> postponed = new ConcurrentHashMap<>();
+  private final Map<String, Instant> postponed;
 
   /** Since when the controller of a job that is stopped is waited for, by its UID. */
-  private final Map<String, Instant> stopping = new ConcurrentHashMap<>();
+  private final Map<String, Instant> stopping;
 
   /** An executor for jobs of the adapter's kind. */
   public JobExecutor(JobIntegration integration, JobReconciler.Dependencies dependencies) {
@@ -102,12 +107,35 @@ public final class JobExecutor {
     this.validation = dependencies.validation();
     this.workloads = dependencies.workloads().store();
     this.clock = dependencies.clock();
+    this.postponed = times(clock);
+    this.stopping = times(clock);
     this.leisure = dependencies.leisure();
     this.expectations = new Expectations(clock);
     this.stopper = new JobStopper(integration, dependencies.objects(), clock);
     this.podGroupMaker = new PodGroupMaker(dependencies.objects());
     this.slices =
         new SliceExecutor(new PodGates(integration, dependencies.objects(), events), this, events);
+  }
+
+  /** Times by UID; those that nobody asks for are forgotten: their jobs went unnoticed. */
+  private static Map<String, Instant> times(InstantSource clock) {
+    return CacheBuilder.newBuilder()
+        .concurrencyLevel(1)
+        .expireAfterAccess(MEMORY)
+        .ticker(
+            new Ticker() {
+              @Override
+              public long read() {
+                return TimeUnit.MILLISECONDS.toNanos(clock.millis());
+              }
+            })
+        .<String, Instant>build()
+        .asMap();
+  }
+
+  /** Of how many jobs a write is postponed, or the controller waited for. */
+  int waiting() {
+    return postponed.size() + stopping.size();
   }
 
   /** Whether the caches don't show yet all that was written for this job. */

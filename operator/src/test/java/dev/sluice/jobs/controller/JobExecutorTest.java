@@ -15,6 +15,8 @@ import dev.sluice.jobs.policy.JobAction.Attempt;
 import dev.sluice.jobs.policy.JobAction.CreateWorkload;
 import dev.sluice.jobs.policy.JobAction.DeleteJob;
 import dev.sluice.jobs.policy.JobAction.DeleteWorkload;
+import dev.sluice.jobs.policy.JobAction.PatchStatus;
+import dev.sluice.jobs.policy.JobAction.PatchStatusSoon;
 import dev.sluice.jobs.policy.JobAction.Requeue;
 import dev.sluice.jobs.policy.JobAction.Start;
 import dev.sluice.jobs.policy.JobAction.Stop;
@@ -214,6 +216,23 @@ class JobExecutorTest {
             executor.execute(
                 stopping, List.of(new Start(workload, List.of(patch(false, "suspend")), "go"))))
         .contains(Duration.ofSeconds(1));
+  }
+
+  /** It was deleted while it was looked at, and nobody says so again. */
+  @Test
+  void theWaitOfAJobThatNobodyLooksAtAnyMoreIsForgotten() throws InterruptedException {
+    List<JobAction> soon =
+        List.of(
+            new PatchStatusSoon(
+                first ->
+                    new PatchStatus(workload, JsonNodeFactory.instance.objectNode(), "readiness"),
+                Duration.ofSeconds(2)));
+    assertThat(executor.execute(job().view(), soon)).contains(Duration.ofSeconds(2));
+    api.now = api.now.plus(Duration.ofMinutes(11));
+    assertThat(executor.execute(job().named("other", "other-uid").view(), soon))
+        .contains(Duration.ofSeconds(2));
+    assertThat(executor.waiting()).isEqualTo(1);
+    assertThat(api.calls).isEmpty();
   }
 
   @Test
