@@ -178,10 +178,10 @@ public final class ApiClient {
   /** What is waited for: whoever gives up what follows from an answer doesn't need the answer. */
   private static final class Answer<T> extends CompletableFuture<T> {
 
-    private final @Nullable Answer<?> source;
+    private final @Nullable Answer<?> sourceAnswer;
 
-    Answer(@Nullable Answer<?> source) {
-      this.source = source;
+    Answer(@Nullable Answer<?> sourceAnswer) {
+      this.sourceAnswer = sourceAnswer;
     }
 
     @Override
@@ -192,8 +192,8 @@ public final class ApiClient {
     @Override
     public boolean cancel(boolean mayInterruptIfRunning) {
       boolean cancelled = super.cancel(mayInterruptIfRunning);
-      if (cancelled && source != null) {
-        source.cancel(mayInterruptIfRunning);
+      if (cancelled && sourceAnswer != null) {
+        sourceAnswer.cancel(mayInterruptIfRunning);
       }
       return cancelled;
     }

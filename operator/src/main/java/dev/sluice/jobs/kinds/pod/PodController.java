@@ -414,7 +414,7 @@ public final class PodController implements JobKindController, WorkloadListener 
 
     private static final Duration UNTIL_SEEN = Duration.ofSeconds(1);
 
-    private final SinglePod adapter = new SinglePod();
+    private final SinglePod singlePod = new SinglePod();
     private final PodIndex index;
     private final PodGroupPolicy policy;
     private final boolean releasesFast;
@@ -432,7 +432,7 @@ public final class PodController implements JobKindController, WorkloadListener 
       this.dependencies = context.dependencies();
       this.policy = new PodGroupPolicy(context.options());
       this.releasesFast = context.options().on(FeatureGate.FAST_QUOTA_RELEASE_IN_POD_INTEGRATION);
-      this.executor = new JobExecutor(adapter, dependencies);
+      this.executor = new JobExecutor(singlePod, dependencies);
       this.writers = new Semaphore(JobControllerContext.WRITES_AT_A_TIME);
     }
 
@@ -531,7 +531,7 @@ public final class PodController implements JobKindController, WorkloadListener 
             Futures.forResult(
                 dependencies.objects().read(SinglePod.KIND.path(pod.namespace(), pod.name())));
         if (found.isPresent()) {
-          CachedPod newest = CachedPodParser.of(adapter, found.get());
+          CachedPod newest = CachedPodParser.of(singlePod, found.get());
           PodGroup alone = group(group.namespace(), group.name(), List.of(newest), now);
           boolean same = newest.group().filter(of -> of.name().equals(group.name())).isPresent();
           if (same && !(alone.active().isEmpty() && alone.startedAndKept().isEmpty())) {
