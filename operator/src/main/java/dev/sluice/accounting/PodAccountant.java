@@ -3,6 +3,7 @@ package dev.sluice.accounting;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.sluice.accounting.AdmissionComparison.Finding;
 import dev.sluice.accounting.PodAccounts.Account;
+import dev.sluice.accounting.PodAccounts.Ownership;
 import dev.sluice.api.KueueConstants;
 import dev.sluice.core.model.WorkloadId;
 import dev.sluice.kube.client.Futures;
@@ -158,7 +159,7 @@ public final class PodAccountant implements AutoCloseable {
     boolean isEvictable(CachedWorkload workload);
 
     /** Whether pods of a Workload that run before it is admitted are deleted. */
-    boolean isStoppable(CachedWorkload workload);
+    boolean isStoppable(Ownership ownership);
 
     /**
      * How long pods may run of a job that is to be queued, has no Workload, and that nobody is
@@ -395,7 +396,7 @@ public final class PodAccountant implements AutoCloseable {
                     .beyondReach(account)
                     .filter(remains -> remains.areStoppable(dependencies.jobs()::isStoppable))
                     .isPresent()
-            : workloads.stream().allMatch(dependencies.jobs()::isStoppable);
+            : workloads.stream().map(Ownership::of).allMatch(dependencies.jobs()::isStoppable);
     if (stoppable) {
       return Optional.of(UNADMITTED);
     }

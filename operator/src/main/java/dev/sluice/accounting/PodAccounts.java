@@ -61,10 +61,14 @@ public final class PodAccounts implements WorkloadListener {
    *
    * @param last its last Workload; none if its job ended before it had one
    */
-  record Remains(Optional<CachedWorkload> last) {
+  record Remains(Optional<Ownership> last) {
+
+    private static Remains of(CachedWorkload last) {
+      return new Remains(Optional.of(Ownership.of(last).bounded()));
+    }
 
     /** Whether its pods may be deleted; a job that never had a Workload was never admitted. */
-    boolean areStoppable(Predicate<CachedWorkload> stoppable) {
+    boolean areStoppable(Predicate<Ownership> stoppable) {
       return last.isEmpty() || stoppable.test(last.get());
     }
   }
@@ -438,16 +442,14 @@ public final class PodAccounts implements WorkloadListener {
 
   /** Whether the pods of an account are jobs themselves: what would stop them is above none. */
   private boolean isOfPods(Account account, Collection<PodRecord> pods) {
-    List<CachedWorkload> known = new ArrayList<>(workloadsOf(account));
-    beyondReach(account).flatMap(Remains::last).ifPresent(known::add);
+    List<Ownership> known =
+        Stream.concat(
+                workloadsOf(account).stream().map(Ownership::of),
+                beyondReach(account).flatMap(Remains::last).stream())
+            .toList();
     return known.isEmpty()
         ? pods.stream().allMatch(PodRecord::isStray)
-        : known.stream().allMatch(PodAccounts::isOfPods);
-  }
-
-  /** Whether a Workload is that of a pod, of a group of pods, or of a set that makes such. */
-  private static boolean isOfPods(CachedWorkload workload) {
-    return workload.owner().map(Owner::isPod).orElse(!workload.coOwners().isEmpty());
+        : known.stream().allMatch(Ownership::isOfPods);
   }
 
   /** The Workloads of an account that have quota. */
@@ -518,7 +520,7 @@ public final class PodAccounts implements WorkloadListener {
               },
               () -> {
                 if (after == null) {
-                  remember(account, new Remains(Optional.of(workload)));
+                  remember(account, Remains.of(workload));
                 }
               });
     } else if (after != null && reserves(after)) {
@@ -624,7 +626,7 @@ public final class PodAccounts implements WorkloadListener {
   private void hold(Account account, CachedWorkload last) {
     Charge charge = chargeBeside(account, last);
     boolean remain = isUnverified(account) || !comparison.within(charge, holding(account, last));
-    List<PodRecord> later = isOfPods(last) ? anywhere(account) : known(account);
+    List<PodRecord> later = Ownership.of(last).isOfPods() ? anywhere(account) : known(account);
     boolean lost = !remain && !comparison.within(charge, later);
     lock.lock();
     try {
@@ -635,7 +637,7 @@ public final class PodAccounts implements WorkloadListener {
         release(account, last.id().uid());
       }
       if (lost) {
-        beyondReach.put(account, new Remains(Optional.of(last)));
+        beyondReach.put(account, Remains.of(last));
       }
     } finally {
       lock.unlock();
@@ -645,7 +647,7 @@ public final class PodAccounts implements WorkloadListener {
   /** The pods of an account that keep what a Workload was charged that has ended. */
   private List<PodRecord> holding(Account account, CachedWorkload last) {
     List<PodRecord> pods = podsOf(account);
-    return comparison.releasesFast() && isOfPods(last)
+    return comparison.releasesFast() && Ownership.of(last).isOfPods()
         ? pods.stream().filter(pod -> pod.deletion().isEmpty()).toList()
         : pods;
   }
@@ -660,7 +662,7 @@ public final class PodAccounts implements WorkloadListener {
     if (remains != null) {
       return Optional.of(remains);
     }
-    return heldBy(account).stream().findFirst().map(last -> new Remains(Optional.of(last)));
+    return heldBy(account).stream().findFirst().map(Remains::of);
   }
 
   /**
@@ -683,11 +685,15 @@ public final class PodAccounts implements WorkloadListener {
 
   /**
    * Pods of an account that ended without quota are found later, too. When there are too many such
-   * accounts, the eldest is settled, which forgets it if it has no pods.
+   * accounts, the eldest is settled, which forgets it if it has no pods. A UID longer than any is
+   * that of no owner of pods.
    *
    * @return whether this account was not remembered before
    */
   private boolean remember(Account account, Remains remains) {
+    if (account.root().length() > PodRecordParser.LONGEST_NAME) {
+      return false;
+    }
     Optional<Account> eldest = Optional.empty();
     boolean isNew;
     lock.lock();
@@ -788,6 +794,50 @@ public final class PodAccounts implements WorkloadListener {
     @Override
     public String toString() {
       return namespace + "/" + root;
+    }
+  }
+
+  /**
+   * Whose a Workload is: all that is asked of one that doesn't exist any more, however large it
+   * was.
+   *
+   * @param id the identity of the Workload
+   * @param controller the owner that controls it, if one does
+   * @param others its other owners
+   * @param finished whether it has finished
+   * @param remote whether its job is attended to by another cluster
+   */
+  public record Ownership(
+      WorkloadId id,
+      Optional<Owner> controller,
+      List<Owner> others,
+      boolean finished,
+      boolean remote) {
+
+    /** As a Workload says. */
+    public static Ownership of(CachedWorkload workload) {
+      return new Ownership(
+          workload.id(),
+          workload.owner(),
+          workload.coOwners(),
+          workload.finished(),
+          !workload.status().remotePlacement().cluster().isEmpty()
+              || workload.labels().containsKey(KueueConstants.MULTIKUEUE_ORIGIN));
+    }
+
+    /** With as much of the owners as is remembered of those of a pod. */
+    private Ownership bounded() {
+      return new Ownership(
+          id,
+          controller.map(PodRecordParser::bounded),
+          others.stream().limit(PodRecord.MOST_OWNERS).map(PodRecordParser::bounded).toList(),
+          finished,
+          remote);
+    }
+
+    /** Whether the Workload is that of a pod, of a group of pods, or of a set that makes such. */
+    private boolean isOfPods() {
+      return controller.map(Owner::isPod).orElse(!others.isEmpty());
     }
   }
 }

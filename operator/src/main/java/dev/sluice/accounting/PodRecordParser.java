@@ -252,11 +252,12 @@ public final class PodRecordParser {
         .limit(1)
         .map(
             reference ->
-                new Owner(
-                    bounded(reference, "apiVersion"),
-                    bounded(reference, "kind"),
-                    bounded(reference, "name"),
-                    bounded(reference, "uid")))
+                bounded(
+                    new Owner(
+                        reference.path("apiVersion").asText(),
+                        reference.path("kind").asText(),
+                        reference.path("name").asText(),
+                        reference.path("uid").asText())))
         .toList();
   }
 
@@ -264,8 +265,15 @@ public final class PodRecordParser {
    * The API server takes an owner of any length, and several of a pod are remembered. What is cut
    * off stays longer than any name of an object, so that it is nobody's.
    */
-  private static String bounded(JsonNode reference, String field) {
-    String text = reference.path(field).asText();
+  static Owner bounded(Owner owner) {
+    return new Owner(
+        bounded(owner.apiVersion()),
+        bounded(owner.kind()),
+        bounded(owner.name()),
+        bounded(owner.uid()));
+  }
+
+  private static String bounded(String text) {
     return text.length() <= LONGEST_NAME ? text : text.substring(0, LONGEST_NAME + 1);
   }
 

@@ -9,6 +9,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.json.JsonMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.sluice.accounting.PodAccounts.Account;
+import dev.sluice.accounting.PodAccounts.Ownership;
 import dev.sluice.core.model.WorkloadId;
 import dev.sluice.jobs.GivenJob;
 import dev.sluice.kube.client.ApiClient;
@@ -131,7 +132,7 @@ class PodAccountantTest {
     }
 
     @Override
-    public boolean isStoppable(CachedWorkload workload) {
+    public boolean isStoppable(Ownership ownership) {
       return true;
     }
 

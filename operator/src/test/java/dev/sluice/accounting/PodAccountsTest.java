@@ -3,6 +3,7 @@ package dev.sluice.accounting;
 import static dev.sluice.jobs.GivenJob.job;
 import static dev.sluice.jobs.GivenWorkload.workloadOf;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.dataformat.yaml.YAMLMapper;
@@ -10,6 +11,7 @@ import dev.sluice.accounting.AdmissionComparison.Charge;
 import dev.sluice.accounting.AdmissionComparison.Finding;
 import dev.sluice.accounting.PodAccountant.ExceedingWorkloads;
 import dev.sluice.accounting.PodAccounts.Account;
+import dev.sluice.accounting.PodAccounts.Ownership;
 import dev.sluice.accounting.PodRecord.Amounts;
 import dev.sluice.api.KueueConstants;
 import dev.sluice.jobs.GivenJob;
@@ -17,9 +19,12 @@ import dev.sluice.workload.KnownWorkloads;
 import dev.sluice.workload.devices.GivenClaims;
 import dev.sluice.workload.feed.AdmittedRequests;
 import dev.sluice.workload.record.CachedWorkload;
+import dev.sluice.workload.record.CachedWorkload.Owner;
+import java.lang.ref.WeakReference;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -504,7 +509,7 @@ class PodAccountsTest {
     accounts.nodeChanged("n1");
     assertThat(changed).containsExactly(account);
     assertThat(find().excess()).isEqualTo("pods: 1 of 0");
-    assertThat(accounts.beyondReach(account).orElseThrow().last()).contains(before);
+    assertThat(accounts.beyondReach(account).orElseThrow().last()).contains(Ownership.of(before));
 
     accounts.records().gone(uid(1));
     assertThat(accounts.settle(account)).isEmpty();
@@ -527,6 +532,65 @@ class PodAccountsTest {
     accounts.records().gone(uid(1));
     assertThat(accounts.settle(account)).isEmpty();
     assertThat(accounts.beyondReach(account)).isEmpty();
+  }
+
+  /** A Workload with these pods is deleted, and nothing is charged for them any more. */
+  private WeakReference<CachedWorkload> deleted(CachedWorkload workload, PodRecord... pods) {
+    workloads.add(workload);
+    accounts.changed(null, workload);
+    for (PodRecord pod : pods) {
+      accounts.records().seen(pod);
+    }
+    workloads.known().clear();
+    accounts.changed(workload, null);
+    accounts.verified(accounts.accountOf(workload));
+    accounts.settle(accounts.accountOf(workload));
+    return new WeakReference<>(workload);
+  }
+
+  /** A tenant may make large ones and delete them again and again. */
+  @Test
+  void theSizeOfADeletedWorkloadIsNotRemembered() {
+    List<WeakReference<CachedWorkload>> large =
+        List.of(
+            deleted(workloadOf(job()).ofJob("waiting").get()),
+            deleted(
+                workloadOf(job()).ofJob("gated").get(),
+                pod(1, "uid-of-gated", "1", "spec schedulingGates: [{name: any}]")),
+            deleted(
+                workloadOf(job()).admitted("spot").get(),
+                pod(2, ROOT, "1", "spec schedulingGates: [{name: any}]")));
+    assertThat(accounts.accountsOf(pod(0, "uid-of-waiting", "1", ""))).hasSize(1);
+    assertThat(accounts.beyondReach(new Account("team", "uid-of-gated"))).isPresent();
+    assertThat(accounts.beyondReach(account)).isPresent();
+    await()
+        .until(
+            () -> {
+              System.gc();
+              return large.stream().allMatch(workload -> workload.refersTo(null));
+            });
+  }
+
+  /** The API server takes owners of any length. */
+  @Test
+  void ofTheOwnersOfADeletedWorkloadOnlyTheFirstAreRememberedAsFarAsNamesGo() {
+    String endless = "x".repeat(1_000);
+    Owner other = new Owner("v1", "ConfigMap", endless, "uid-of-other");
+    deleted(
+        workloadOf(job())
+            .ownedBy(
+                Optional.of(new Owner(endless, endless, endless, ROOT)),
+                Collections.nCopies(1_000, other))
+            .get(),
+        gated(1));
+    Ownership last = accounts.beyondReach(account).orElseThrow().last().orElseThrow();
+    assertThat(last.others()).hasSize(PodRecord.MOST_OWNERS);
+    assertThat(last.others().getFirst().kind()).isEqualTo("ConfigMap");
+    assertThat(last.controller().orElseThrow().kind()).as("of nobody").hasSize(254);
+    assertThat(last.others().getFirst().name()).hasSize(254);
+
+    accounts.jobEnded(new Account("team", endless), true);
+    assertThat(accounts.accountsOf(pod(2, endless, "1", ""))).isEmpty();
   }
 
   private PodRecord gated(int number) {
@@ -587,7 +651,7 @@ class PodAccountsTest {
     accounts.records().seen(pod(1));
     assertThat(accounts.accountsOf(pod(1))).containsExactly(account);
     assertThat(find().excess()).isEqualTo("pods: 1 of 0");
-    assertThat(accounts.beyondReach(account).orElseThrow().last()).contains(before);
+    assertThat(accounts.beyondReach(account).orElseThrow().last()).contains(Ownership.of(before));
     accounts.records().gone(uid(1));
     accounts.settle(account);
     assertThat(accounts.beyondReach(account)).isEmpty();

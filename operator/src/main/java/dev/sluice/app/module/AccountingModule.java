@@ -8,6 +8,7 @@ import dev.sluice.accounting.PodAccountant;
 import dev.sluice.accounting.PodAccountant.ExceedingWorkloads;
 import dev.sluice.accounting.PodAccounts;
 import dev.sluice.accounting.PodAccounts.Account;
+import dev.sluice.accounting.PodAccounts.Ownership;
 import dev.sluice.accounting.PodAdmissionLookup;
 import dev.sluice.accounting.PodPrevention;
 import dev.sluice.accounting.PodRecord;
@@ -103,7 +104,7 @@ public final class AccountingModule implements OperatorModule, WorkloadEventFeed
     AdmissionComparison comparison =
         new AdmissionComparison(
             requests,
-            AccountingModule::isSummed,
+            workload -> isSummed(workload.owner()),
             context
                 .configuration()
                 .featureGates()
@@ -169,7 +170,7 @@ public final class AccountingModule implements OperatorModule, WorkloadEventFeed
                     freshPods,
                     this::uncharged,
                     attended,
-                    this::isStoppable,
+                    workload -> isStoppable(Ownership.of(workload)),
                     context.clock())))
         : Optional.empty();
   }
@@ -227,9 +228,8 @@ public final class AccountingModule implements OperatorModule, WorkloadEventFeed
    * Whether a pod set stands for all pods of the job at a time: the steps of a Workflow differ in
    * number and in size.
    */
-  private static boolean isSummed(CachedWorkload workload) {
-    return workload
-        .owner()
+  private static boolean isSummed(Optional<Owner> controller) {
+    return controller
         .filter(owner -> Workflow.KIND.is(owner.apiVersion(), owner.kind()))
         .isPresent();
   }
@@ -240,12 +240,12 @@ public final class AccountingModule implements OperatorModule, WorkloadEventFeed
    * Workflow that has ended may: it has no status of its own, so that its users can say so while
    * they run. Nor those of a job that exists and has no Workload any more: nobody manages it.
    */
-  private boolean isStoppable(CachedWorkload workload) {
-    return attended.test(workload)
-        && (workloads.get(workload.id()).isPresent() || !jobExists(workload))
-        && (!isSummed(workload) || workload.finished())
-        && workload.owner().stream().noneMatch(attended::isExternal)
-        && workload.coOwners().stream()
+  private boolean isStoppable(Ownership ownership) {
+    return attended.attends(ownership)
+        && (workloads.get(ownership.id()).isPresent() || !jobExists(ownership))
+        && (!isSummed(ownership.controller()) || ownership.finished())
+        && ownership.controller().stream().noneMatch(attended::isExternal)
+        && ownership.others().stream()
             .allMatch(
                 owner ->
                     owner.isPod()
@@ -319,17 +319,17 @@ public final class AccountingModule implements OperatorModule, WorkloadEventFeed
         : links.flatMap(it -> it.withoutWorkload(job));
   }
 
-  private boolean jobExists(CachedWorkload workload) {
-    return workload.owners().anyMatch(owner -> job(workload, owner).isPresent());
+  private boolean jobExists(Ownership ownership) {
+    return Stream.concat(ownership.controller().stream(), ownership.others().stream())
+        .anyMatch(owner -> job(ownership.id(), owner).isPresent());
   }
 
   private Optional<CachedJob> jobOf(CachedWorkload workload) {
-    return workload.owner().flatMap(owner -> job(workload, owner));
+    return workload.owner().flatMap(owner -> job(workload.id(), owner));
   }
 
-  private Optional<CachedJob> job(CachedWorkload workload, Owner owner) {
-    return jobs.flatMap(
-        known -> known.find(workload.id().namespace(), CachedJob.Controller.of(owner)));
+  private Optional<CachedJob> job(WorkloadId workload, Owner owner) {
+    return jobs.flatMap(known -> known.find(workload.namespace(), CachedJob.Controller.of(owner)));
   }
 
   private void jobChanged(
@@ -390,8 +390,8 @@ public final class AccountingModule implements OperatorModule, WorkloadEventFeed
     }
 
     @Override
-    public boolean isStoppable(CachedWorkload workload) {
-      return AccountingModule.this.isStoppable(workload);
+    public boolean isStoppable(Ownership ownership) {
+      return AccountingModule.this.isStoppable(ownership);
     }
 
     @Override

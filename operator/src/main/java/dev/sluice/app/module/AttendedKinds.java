@@ -1,5 +1,6 @@
 package dev.sluice.app.module;
 
+import dev.sluice.accounting.PodAccounts.Ownership;
 import dev.sluice.api.KueueConstants;
 import dev.sluice.api.config.Configuration;
 import dev.sluice.api.config.FeatureGate;
@@ -90,13 +91,17 @@ final class AttendedKinds implements Predicate<CachedWorkload> {
 
   @Override
   public boolean test(CachedWorkload workload) {
-    if (!workload.status().remotePlacement().cluster().isEmpty()
-        || workload.labels().containsKey(KueueConstants.MULTIKUEUE_ORIGIN)) {
-      return true;
-    }
-    return workload.owner().isPresent()
-        ? isAttended(workload.owner().get())
-        : workload.coOwners().stream().noneMatch(owner -> isOneOf(turnedOff, owner));
+    return attends(Ownership.of(workload));
+  }
+
+  /** The same of a Workload that may not exist any more. */
+  boolean attends(Ownership ownership) {
+    return ownership.remote()
+        || ownership
+            .controller()
+            .map(this::isAttended)
+            .orElseGet(
+                () -> ownership.others().stream().noneMatch(owner -> isOneOf(turnedOff, owner)));
   }
 
   private boolean isAttended(Owner owner) {
