@@ -18,6 +18,7 @@ import dev.sluice.workload.writing.WorkloadWriter;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
+import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
@@ -422,10 +423,15 @@ public final class PodAccountant implements AutoCloseable {
       }
       return Optional.of(suspicion.next(time.orElse(UNADMITTED), now));
     }
+    List<String> refusals = new ArrayList<>();
     for (CachedWorkload workload : reserving) {
       if (!workload.evicted()) {
-        evict(workload, finding, now);
+        evict(workload, finding, now).ifPresent(refusals::add);
       }
+    }
+    if (!refusals.isEmpty()) {
+      // the queue tries again, less and less often
+      throw new IllegalStateException(String.join("; ", refusals));
     }
     if (reserving.stream().allMatch(ExceedingWorkloads::isEvicted)) {
       dependencies
@@ -468,12 +474,17 @@ public final class PodAccountant implements AutoCloseable {
     return pods.stream().filter(pod -> !living.wasReadyBefore(pod, queued)).toList();
   }
 
-  private void evict(CachedWorkload workload, Finding finding, Instant now)
+  /**
+   * Evicts a Workload, or tells that nobody would stop its job.
+   *
+   * @return why the API server refuses the eviction, if it does
+   */
+  private Optional<String> evict(CachedWorkload workload, Finding finding, Instant now)
       throws InterruptedException {
     String message = ExceedingWorkloads.message(finding.excess());
     if (!dependencies.jobs().isEvictable(workload)) {
       dependencies.observer().exceeds(workload, finding.beyond(), message);
-      return;
+      return Optional.empty();
     }
     WorkloadWriter.Outcome outcome =
         Futures.forResult(
@@ -492,6 +503,9 @@ public final class PodAccountant implements AutoCloseable {
           finding.beyond());
       dependencies.observer().evicted(workload, finding.beyond(), message);
     }
+    return outcome instanceof WorkloadWriter.Outcome.Refused(int code, String reason)
+        ? Optional.of("%s not evicted: %d %s".formatted(workload.id(), code, reason))
+        : Optional.empty();
   }
 
   private static Duration until(Instant now, Instant due) {

@@ -78,6 +78,8 @@ class PodAccountantTest {
   private boolean jobEnded;
   private final List<Integer> stopped = new ArrayList<>();
   private final List<String> evicted = new ArrayList<>();
+  private final List<String> evictions = new ArrayList<>();
+  private final Map<String, WorkloadWriter.Outcome> outcomes = new LinkedHashMap<>();
   private final List<WorkloadId> outlasted = new ArrayList<>();
   private final List<CachedWorkload> emptied = new ArrayList<>();
   private final List<WorkloadId> released = new ArrayList<>();
@@ -95,9 +97,12 @@ class PodAccountantTest {
               new FreshPods(requests, parser),
               new PodStopper(requests, events),
               (StatusWriter)
-                  (id, version, status, urgency) ->
-                      CompletableFuture.completedFuture(
-                          new WorkloadWriter.Outcome.Written(version)),
+                  (id, version, status, urgency) -> {
+                    evictions.add(id.name());
+                    return CompletableFuture.completedFuture(
+                        outcomes.getOrDefault(
+                            id.name(), new WorkloadWriter.Outcome.Written(version)));
+                  },
               new Jobs(),
               new Observed(),
               () -> now,
@@ -113,8 +118,8 @@ class PodAccountantTest {
               },
               () -> now.toEpochMilli() * 1_000_000,
               1,
-              Duration.ofMillis(1),
-              Duration.ofMillis(1),
+              Duration.ofMillis(500),
+              Duration.ofMinutes(1),
               GroupKindConcurrency.NONE));
 
   private static final class ToldNobody implements EventSink {
@@ -684,6 +689,39 @@ class PodAccountantTest {
     after(Duration.ofSeconds(20));
     after(PodAccountant.CONFIRMATION.plusMillis(1));
     assertThat(evicted).singleElement().asString().contains("pods: 6 of 3");
+  }
+
+  /**
+   * A webhook of the cluster may refuse it; the other Workload of the job is evicted all the same.
+   */
+  @Test
+  void anEvictionThatIsRefusedIsTriedAgainLessAndLessOften() throws Exception {
+    CachedWorkload refused = workloadOf(job()).admitted("spot", 1).get();
+    CachedWorkload other = workloadOf(job()).named("other").admitted("spot", 1).get();
+    become(refused);
+    become(other);
+    outcomes.put(refused.id().name(), new WorkloadWriter.Outcome.Refused(403, "not today"));
+    for (int i = 1; i <= 3; i++) {
+      pod(i);
+    }
+    after(PodAccountant.CONFIRMATION.plusMillis(1));
+    assertThat(evictions).containsExactly(refused.id().name(), "other");
+    workloads.known().remove("other");
+
+    List<Duration> pauses = new ArrayList<>(List.of(last));
+    for (int i = 0; i < 8; i++) {
+      after(last);
+      pauses.add(last);
+    }
+    assertThat(pauses)
+        .extracting(Duration::toMillis)
+        .containsExactly(500L, 1_000L, 2_000L, 4_000L, 8_000L, 16_000L, 32_000L, 60_000L, 60_000L);
+    assertThat(evictions).hasSize(10);
+
+    outcomes.clear();
+    after(last);
+    assertThat(evicted).hasSize(2);
+    assertThat(last).isEqualTo(Duration.ofSeconds(1));
   }
 
   @Test
