@@ -65,6 +65,9 @@ public record AdmissionComparison(
    */
   public record Finding(int beyond, String excess, Optional<Instant> lookAgainAt) {
 
+    /** Nothing exceeds. */
+    static final Finding NOTHING = new Finding(0, "", Optional.empty());
+
     /** Whether more runs than is charged. */
     public boolean exceeds() {
       return beyond > 0;

@@ -297,7 +297,9 @@ public final class PodAccountant implements AutoCloseable {
 
   /** The pods of an account; where nothing is charged for it, without those of other accounts. */
   private List<PodRecord> own(Account account, List<PodRecord> pods) {
-    return accounts.workloadsOf(account).isEmpty() && accounts.charged(account).isEmpty()
+    return !pods.isEmpty()
+            && accounts.workloadsOf(account).isEmpty()
+            && accounts.charged(account).isEmpty()
         ? pods.stream().filter(pod -> !accounts.isChargedElsewhere(pod, account)).toList()
         : pods;
   }

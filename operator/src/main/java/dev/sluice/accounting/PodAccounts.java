@@ -80,6 +80,9 @@ public final class PodAccounts implements WorkloadListener {
    */
   private final Map<Account, Remains> beyondReach = new ConcurrentHashMap<>();
 
+  /** Accounts that had pods when they were looked at last. */
+  private final Set<Account> withPods = ConcurrentHashMap.newKeySet();
+
   private final ReentrantLock lock = new ReentrantLock();
 
   // All of these are guarded by the lock. Workloads that are controlled by a job are found by the
@@ -177,13 +180,13 @@ public final class PodAccounts implements WorkloadListener {
 
   /** A job appeared or changed: it, or one above it, may be one without Workload. */
   public void jobChanged(String namespace, String uid) {
-    withoutAny(namespace, records.above(uid)).forEach(listener);
+    withoutAny(namespace, records.above(uid)).stream().filter(this::isWorthALook).forEach(listener);
   }
 
   /** An object that is no pod, such as a job, is controlled by another one. */
   public void linked(String uid, String parent) {
     if (records.linked(uid, parent)) {
-      accountsAbove("", records.above(uid)).forEach(listener);
+      accountsAbove("", records.above(uid)).stream().filter(this::isWorthALook).forEach(listener);
     }
   }
 
@@ -318,18 +321,32 @@ public final class PodAccounts implements WorkloadListener {
 
   /** The pods of an account, also those that a gate holds: who holds them may let them go later. */
   private List<PodRecord> known(Account account) {
-    Set<String> roots = new HashSet<>(Set.of(account.root()));
-    lock.lock();
-    try {
-      roots.addAll(podsOf.getOrDefault(account, Set.of()));
-    } finally {
-      lock.unlock();
-    }
-    return records.below(roots).stream()
+    return records.below(roots(account)).stream()
         .filter(pod -> pod.namespace().equals(account.namespace()))
         // somebody's copy of a pod of a job that goes on is none of the job's
         .filter(pod -> !pod.isOnlyLabelled() || reserving(account).isEmpty())
         .toList();
+  }
+
+  /** Whether any pod may belong to an account, gated or not, on any node. */
+  private boolean hasPods(Account account) {
+    return records.hasBelow(roots(account));
+  }
+
+  /** The UIDs below which the pods of an account are found. */
+  private Set<String> roots(Account account) {
+    lock.lock();
+    try {
+      Set<String> pods = podsOf.getOrDefault(account, Set.of());
+      if (pods.isEmpty()) {
+        return Set.of(account.root());
+      }
+      Set<String> roots = new HashSet<>(pods);
+      roots.add(account.root());
+      return roots;
+    } finally {
+      lock.unlock();
+    }
   }
 
   /** How many pods of a job run, or may run, on nodes that exist. */
@@ -424,6 +441,14 @@ public final class PodAccounts implements WorkloadListener {
    * terminate counts from now on.
    */
   Finding look(Account account, Collection<PodRecord> pods, Instant now) {
+    if (pods.isEmpty()) {
+      withPods.remove(account);
+      if (!toleratedTime.isUsed(account)) {
+        return Finding.NOTHING;
+      }
+    } else {
+      withPods.add(account);
+    }
     Charge charge = charge(account);
     boolean released = releases(account, pods);
     int beside = released ? 0 : comparison.beside(charge, pods, now);
@@ -529,7 +554,24 @@ public final class PodAccounts implements WorkloadListener {
     if (after == null && !isHeld(workload.id())) {
       forget(account, workload.id().uid());
     }
-    listener.accept(account);
+    if (isWorthALook(account)) {
+      listener.accept(account);
+    }
+  }
+
+  /**
+   * Whether there is anything to compare, settle or stop. Of an account without pods there isn't,
+   * unless it had some at the last look, or has to do with what they did. Asked after everything
+   * that leads from a pod to the account is known: so whichever of the two comes last finds the
+   * other one.
+   */
+  private boolean isWorthALook(Account account) {
+    return withPods.contains(account)
+        || isUnverified(account)
+        || beyondReach.containsKey(account)
+        || !heldBy(account).isEmpty()
+        || toleratedTime.isUsed(account)
+        || hasPods(account);
   }
 
   /** Whether a Workload has ended because its job is gone, not because the job has ended. */
@@ -571,11 +613,12 @@ public final class PodAccounts implements WorkloadListener {
     try {
       String uid = workload.id().uid();
       Account known = byWorkload.get(uid);
+      Account named = named(workload);
       Account account =
           known != null
               ? known
-              : before != null && before.owner().isPresent() ? named(before) : named(workload);
-      if (workload.owner().isEmpty() || !account.equals(named(workload))) {
+              : before != null && before.owner().isPresent() ? named(before) : named;
+      if (workload.owner().isEmpty() || !account.equals(named)) {
         byWorkload.put(uid, account);
         members.computeIfAbsent(account, any -> new HashMap<>(2)).put(uid, workload.id());
         workload.coOwners().stream()
@@ -624,10 +667,14 @@ public final class PodAccounts implements WorkloadListener {
    * somebody may open their gates. Pods that are jobs themselves, and gated, have their own gate.
    */
   private void hold(Account account, CachedWorkload last) {
-    Charge charge = chargeBeside(account, last);
-    boolean remain = isUnverified(account) || !comparison.within(charge, holding(account, last));
-    List<PodRecord> later = Ownership.of(last).isOfPods() ? anywhere(account) : known(account);
-    boolean lost = !remain && !comparison.within(charge, later);
+    boolean remain = isUnverified(account);
+    boolean lost = false;
+    if (!remain && hasPods(account)) {
+      Charge charge = chargeBeside(account, last);
+      remain = !comparison.within(charge, holding(account, last));
+      List<PodRecord> later = Ownership.of(last).isOfPods() ? anywhere(account) : known(account);
+      lost = !remain && !comparison.within(charge, later);
+    }
     lock.lock();
     try {
       if (remain) {
@@ -678,7 +725,8 @@ public final class PodAccounts implements WorkloadListener {
     } else if (queued
         && workloadsOf(account).isEmpty()
         && beyondReach(account).isEmpty()
-        && remember(account, new Remains(Optional.empty()))) {
+        && remember(account, new Remains(Optional.empty()))
+        && isWorthALook(account)) {
       listener.accept(account);
     }
   }

@@ -295,22 +295,43 @@ public final class PodRecords {
   /** The pods with one of these UIDs, and those that an object with one of them controls. */
   Collection<PodRecord> below(Set<String> from) {
     Map<UUID, PodRecord> found = new LinkedHashMap<>();
+    descend(
+        from,
+        pod -> {
+          found.put(pod.uid(), pod);
+          return true;
+        });
+    return new ArrayList<>(found.values());
+  }
+
+  /** Whether there are any such pods. */
+  boolean hasBelow(Set<String> from) {
+    return !descend(from, pod -> false);
+  }
+
+  /**
+   * Tells of each pod below these UIDs.
+   *
+   * @param visitor whether to go on after a pod
+   * @return whether it went on to the end
+   */
+  private boolean descend(Set<String> from, Predicate<PodRecord> visitor) {
     Set<String> visited = new HashSet<>();
     Deque<String> next = new ArrayDeque<>(from);
     lock.lock();
     try {
       for (String uid = next.poll(); uid != null; uid = next.poll()) {
-        if (!visited.add(uid) || (roots.test(uid) && !from.contains(uid))) {
+        if (!visited.add(uid) || (!from.contains(uid) && roots.test(uid))) {
           continue;
         }
         PodRecord itself = podOf(uid);
-        if (itself != null) {
-          found.put(itself.uid(), itself);
+        if (itself != null && !visitor.test(itself)) {
+          return false;
         }
         byOwner.getOrDefault(uid, Map.of()).keySet().forEach(pod -> next.add(pod.toString()));
         next.addAll(children.getOrDefault(uid, Set.of()));
       }
-      return new ArrayList<>(found.values());
+      return true;
     } finally {
       lock.unlock();
     }

@@ -65,6 +65,11 @@ final class ToleratedTime {
     }
   }
 
+  /** Whether an account has used some of its time, and hasn't given all of it back. */
+  boolean isUsed(Account account) {
+    return uses.containsKey(account);
+  }
+
   /** Whether an account has used all its time, so that its terminating pods count. */
   boolean isSpent(Account account, Instant now) {
     Use use = uses.get(account);

@@ -28,7 +28,14 @@ import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.UUID;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CyclicBarrier;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -664,6 +671,8 @@ class PodAccountsTest {
     accounts.records().seen(pod(1, CHILD, "1", ""));
     assertThat(changed).isEmpty();
 
+    accounts.jobChanged("team", ROOT);
+    assertThat(changed).as("it has no pods").isEmpty();
     accounts.linked(CHILD, ROOT);
     accounts.jobChanged("team", CHILD);
     assertThat(changed).containsExactly(account);
@@ -671,6 +680,188 @@ class PodAccountsTest {
 
     accounts.records().seen(pod(2, CHILD, "1", ""));
     assertThat(changed).containsExactly(account, account);
+  }
+
+  /** Nothing of it is to be compared, settled or stopped. */
+  @Test
+  void aWorkloadWithoutPodsIsNotLookedAt() {
+    CachedWorkload waiting = workloadOf(job()).get();
+    workloads.add(waiting);
+    accounts.changed(null, waiting);
+    CachedWorkload admitted = change(waiting, workloadOf(job()).admitted("spot").get());
+    CachedWorkload evicted =
+        change(admitted, workloadOf(job()).admitted("spot").evicted("Preempted", "").get());
+    CachedWorkload again = change(evicted, workloadOf(job()).admitted("spot").get());
+    CachedWorkload finished = change(again, workloadOf(job()).admitted("spot").finished().get());
+    assertThat(accounts.isHeld(finished.id())).isFalse();
+    workloads.known().clear();
+    accounts.changed(finished, null);
+    accounts.jobEnded(account, true);
+    accounts.jobEnded(new Account("team", "uid-of-none"), true);
+    assertThat(changed).isEmpty();
+
+    accounts.records().seen(pod(1));
+    assertThat(changed).as("a pod that its job left behind").containsExactly(account);
+  }
+
+  /** Pods of it may exist that the watch doesn't tell of yet. */
+  @Test
+  void aWorkloadThatIsDeletedWithQuotaIsLookedAtAlsoWithoutPods() {
+    CachedWorkload admitted = admitted();
+    assertThat(changed).isEmpty();
+    workloads.known().clear();
+    accounts.changed(admitted, null);
+    assertThat(changed).containsExactly(account);
+    assertThat(accounts.isUnverified(account)).isTrue();
+  }
+
+  /** What leads from a pod to its account is told in any order: what is told last finds it. */
+  @ParameterizedTest
+  @CsvSource({
+    "pod link workload",
+    "pod workload link",
+    "link pod workload",
+    "link workload pod",
+    "workload pod link",
+    "workload link pod"
+  })
+  void anAccountIsLookedAtAsSoonAsAPodOfItIsKnown(String order) {
+    List<String> events = List.of(order.split(" "));
+    events.subList(0, 2).forEach(this::tell);
+    assertThat(changed).isEmpty();
+    tell(events.getLast());
+    assertThat(changed).containsExactly(account);
+    assertThat(accounts.podsOf(account)).hasSize(1);
+  }
+
+  private void tell(String event) {
+    switch (event) {
+      case "pod" -> accounts.records().seen(pod(1, CHILD, "1", ""));
+      case "link" -> accounts.linked(CHILD, ROOT);
+      default -> admitted();
+    }
+  }
+
+  /** The pods own their Workload. */
+  @ParameterizedTest
+  @CsvSource({"true", "false"})
+  void aGroupIsLookedAtAsSoonAsAPodOfItIsKnown(boolean podFirst) {
+    CachedWorkload group =
+        workloadOf(job())
+            .ownedBy(Optional.empty(), List.of(new Owner("v1", "Pod", "p1", uid(1).toString())))
+            .get();
+    if (podFirst) {
+      accounts.records().seen(pod(1, "", "1", ""));
+    }
+    workloads.add(group);
+    accounts.changed(null, group);
+    assertThat(changed.isEmpty()).isNotEqualTo(podFirst);
+    if (!podFirst) {
+      accounts.records().seen(pod(1, "", "1", ""));
+    }
+    assertThat(changed).containsExactly(new Account("team", group.id().uid()));
+  }
+
+  @Test
+  void anAccountIsLookedAtWhenAPodAndItsWorkloadAppearAtOnce() throws Exception {
+    int rounds = 500;
+    KnownWorkloads known = new KnownWorkloads(new ConcurrentHashMap<>());
+    Set<Account> woken = ConcurrentHashMap.newKeySet();
+    PodAccounts shared = new PodAccounts(known, comparison, woken::add);
+    List<PodRecord> pods =
+        IntStream.range(0, rounds).mapToObj(i -> pod(i, "uid-of-job-" + i, "1", "")).toList();
+    CyclicBarrier next = new CyclicBarrier(2);
+    try (ExecutorService threads = Executors.newFixedThreadPool(2)) {
+      List<Future<Void>> ends =
+          threads.invokeAll(
+              List.of(
+                  () -> {
+                    for (PodRecord pod : pods) {
+                      next.await();
+                      shared.records().seen(pod);
+                    }
+                    return null;
+                  },
+                  () -> {
+                    for (int i = 0; i < rounds; i++) {
+                      CachedWorkload workload = workloadOf(job()).ofJob("job-" + i).get();
+                      next.await();
+                      known.add(workload);
+                      shared.changed(null, workload);
+                    }
+                    return null;
+                  }));
+      for (Future<Void> end : ends) {
+        end.get();
+      }
+    }
+    assertThat(woken).hasSize(rounds);
+  }
+
+  /**
+   * A pod may leave its account without a word, as when what made it gets a Workload of its own.
+   */
+  @Test
+  void anAccountThatHadPodsAtItsLastLookIsLookedAtOnceMore() {
+    CachedWorkload before = admitted();
+    accounts.linked(CHILD, ROOT);
+    accounts.records().seen(pod(1, CHILD, "1", ""));
+    look(NOW);
+    CachedWorkload own =
+        workloadOf(job())
+            .named("own")
+            .ownedBy(Optional.of(new Owner("batch/v1", "Job", "child", CHILD)), List.of())
+            .get();
+    workloads.add(own);
+    accounts.changed(null, own);
+    assertThat(accounts.podsOf(account)).isEmpty();
+    changed.clear();
+
+    CachedWorkload after = change(before, workloadOf(job()).get());
+    assertThat(changed).containsExactly(account);
+    look(NOW);
+    change(after, workloadOf(job()).admitted("spot").get());
+    assertThat(changed).containsExactly(account);
+  }
+
+  /** How fast time is given back depends on the charge of the meantime. */
+  @Test
+  void anAccountWithoutPodsIsLookedAtUntilItsTimeToReplacePodsIsGivenBack() {
+    CachedWorkload before = admitted();
+    replaceAll(0, NOW);
+    Instant later = NOW.plusSeconds(30);
+    look(later);
+    List.copyOf(accounts.podsOf(account)).forEach(pod -> accounts.records().gone(pod.uid()));
+    look(later);
+    changed.clear();
+    CachedWorkload after = change(before, workloadOf(job()).admitted("spot", 1).get());
+    assertThat(changed).containsExactly(account);
+
+    look(later);
+    look(later.plus(Duration.ofHours(1)));
+    change(after, workloadOf(job()).admitted("spot").get());
+    assertThat(changed).containsExactly(account);
+  }
+
+  @Test
+  void nothingIsSummedForAnAccountWithoutPods() {
+    AtomicInteger sums = new AtomicInteger();
+    PodAccounts counted =
+        new PodAccounts(
+            workloads,
+            new AdmissionComparison(
+                AdmittedRequests.PLAIN, any -> sums.incrementAndGet() < 0, false),
+            changed::add);
+    CachedWorkload admitted = workloadOf(job()).admitted("spot").get();
+    workloads.add(admitted);
+    counted.changed(null, admitted);
+    assertThat(counted.look(account, List.of(), NOW)).isEqualTo(find());
+    counted.settle(account);
+    CachedWorkload finished = workloadOf(job()).admitted("spot").finished().get();
+    workloads.add(finished);
+    counted.changed(admitted, finished);
+    assertThat(counted.isHeld(finished.id())).isFalse();
+    assertThat(sums).hasValue(0);
   }
 
   @Test
