@@ -142,6 +142,35 @@ class BudgetsTest {
     assertThat(refusal(1, HOUR)).as("no budget is left").isEmpty();
   }
 
+  /** Use is counted by resource and flavors: nobody knows what others of them used before. */
+  @Test
+  void aLimitOfOtherFlavorsBeginsWithNothingSpent() {
+    budgets.declare(ofFlavors(10, "f"), Optional.empty());
+    start("a", 4, HOUR);
+    at(Duration.ofHours(1));
+    assertThat(refusal(7, HOUR)).contains("4 spent and 0 reserved of 10");
+    budgets.declare(ofFlavors(10, "f", "g"), Optional.empty());
+    budgets.compare(Map.of("a", cores(4)), uid -> Optional.empty());
+    assertThat(refusal(11, HOUR)).contains("0 spent and 0 reserved of 10");
+    at(Duration.ofHours(2));
+    assertThat(refusal(7, HOUR)).as("what runs counts from then on").contains("4 spent");
+    budgets.declare(ofFlavors(9, "f"), Optional.empty());
+    budgets.compare(Map.of("a", cores(4)), uid -> Optional.empty());
+    assertThat(refusal(7, HOUR)).as("another amount").contains("4 spent and 0 reserved of 9");
+  }
+
+  private static BudgetSpec ofFlavors(int hours, String... flavors) {
+    BudgetSpec spec = spec(hours, "0", true);
+    return new BudgetSpec(
+        spec.name(),
+        spec.scope(),
+        List.of(new Limit("cpu", Set.of(flavors), spec.limits().getFirst().amount())),
+        spec.period(),
+        spec.carryOver(),
+        spec.holds(),
+        spec.reserves());
+  }
+
   @Test
   void oneCycleDoesNotPromiseTheSameTwice() {
     budgets.declare(spec(10, "0", true), Optional.empty());
