@@ -27,6 +27,11 @@ import java.util.UUID;
  */
 final class LabelSets {
 
+  /** Which of them nothing has any more. */
+  private static final String UNUSED =
+      "id NOT IN (SELECT label_set FROM sluice_attempt WHERE label_set IS NOT NULL)"
+          + " AND id NOT IN (SELECT label_set FROM sluice_usage_group WHERE label_set IS NOT NULL)";
+
   private final Map<Map<String, String>, UUID> ids = new HashMap<>();
 
   /** The name of a set that is to be written; empty for no labels. */
@@ -65,24 +70,32 @@ final class LabelSets {
     }
   }
 
-  /** Those of some names that a table has. */
-  static Set<UUID> known(Connection connection, String table, Collection<UUID> names)
+  /**
+   * Those of some names that a query finds.
+   *
+   * @param query for names among an array of them
+   */
+  static Set<UUID> known(Connection connection, String query, Collection<UUID> names)
       throws SQLException {
-    Set<UUID> known = new HashSet<>();
-    try (PreparedStatement select =
-        connection.prepareStatement("SELECT id FROM %s WHERE id = ANY(?)".formatted(table))) {
+    try (PreparedStatement select = connection.prepareStatement(query)) {
       select.setArray(1, connection.createArrayOf("UUID", names.toArray()));
-      try (ResultSet rows = select.executeQuery()) {
-        while (rows.next()) {
-          known.add(rows.getObject(1, UUID.class));
-        }
+      return names(select);
+    }
+  }
+
+  private static Set<UUID> names(PreparedStatement select) throws SQLException {
+    Set<UUID> names = new HashSet<>();
+    try (ResultSet rows = select.executeQuery()) {
+      while (rows.next()) {
+        names.add(rows.getObject(1, UUID.class));
       }
     }
-    return known;
+    return names;
   }
 
   /**
-   * Writes the sets that aren't in the database, without a commit.
+   * Writes the sets that aren't in the database, without a commit. Until then nobody deletes those
+   * that are, which nothing may have so far but what is being written.
    *
    * @throws SQLException also if somebody else wrote one of them for the first time meanwhile
    */
@@ -92,7 +105,13 @@ final class LabelSets {
     }
     Map<UUID, Map<String, String>> missing = new TreeMap<>();
     ids.forEach((labels, id) -> missing.put(id, labels));
-    missing.keySet().removeAll(known(connection, "sluice_label_set", ids.values()));
+    missing
+        .keySet()
+        .removeAll(
+            known(
+                connection,
+                "SELECT id FROM sluice_label_set WHERE id = ANY(?) ORDER BY id FOR UPDATE",
+                ids.values()));
     if (missing.isEmpty()) {
       return;
     }
@@ -140,12 +159,17 @@ final class LabelSets {
 
   /** Deletes the sets that nothing has any more; returns how many. */
   static int forget(Connection connection) throws SQLException {
-    try (PreparedStatement forget =
+    try (PreparedStatement lock =
         connection.prepareStatement(
-            "DELETE FROM sluice_label_set WHERE id NOT IN (SELECT label_set FROM sluice_attempt"
-                + " WHERE label_set IS NOT NULL) AND id NOT IN (SELECT label_set FROM"
-                + " sluice_usage_group WHERE label_set IS NOT NULL)")) {
-      return forget.executeUpdate();
+            "SELECT id FROM sluice_label_set WHERE %s ORDER BY id FOR UPDATE".formatted(UNUSED))) {
+      Set<UUID> unused = names(lock);
+      // whoever had locked one of them may have written something that has it
+      try (PreparedStatement forget =
+          connection.prepareStatement(
+              "DELETE FROM sluice_label_set WHERE id = ANY(?) AND " + UNUSED)) {
+        forget.setArray(1, connection.createArrayOf("UUID", unused.toArray()));
+        return forget.executeUpdate();
+      }
     }
   }
 }

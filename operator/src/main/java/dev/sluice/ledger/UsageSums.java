@@ -252,7 +252,13 @@ final class UsageSums {
 
   private void writeGroups(Connection connection) throws SQLException {
     Map<UUID, Group> missing = new TreeMap<>(groups);
-    missing.keySet().removeAll(LabelSets.known(connection, "sluice_usage_group", groups.keySet()));
+    missing
+        .keySet()
+        .removeAll(
+            LabelSets.known(
+                connection,
+                "SELECT id FROM sluice_usage_group WHERE id = ANY(?)",
+                groups.keySet()));
     if (missing.isEmpty()) {
       return;
     }

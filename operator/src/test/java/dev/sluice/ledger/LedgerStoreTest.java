@@ -415,6 +415,75 @@ class LedgerStoreTest {
     }
   }
 
+  /** Who deletes the last attempt with some labels doesn't know the next one yet. */
+  @Test
+  void anAttemptKeepsTheLabelsThatWereDeletedWhileItWasWritten() throws SQLException {
+    LedgerDatabase database = new LedgerDatabase(options(directory.resolve("labelled")));
+    List<AttemptObservation> next = List.of(labelled("u2", Optional.empty()));
+    AtomicBoolean written = new AtomicBoolean();
+    try (LedgerStore leader = database.migrated();
+        LedgerStore deleting =
+            new LedgerStore(
+                beforeLabelsAreGone(
+                    database.dataSource().getConnection(),
+                    () -> written.set(isAdded(leader, next))))) {
+      leader.add(
+          List.of(labelled("u1", Optional.of(new Ending(T0.plusSeconds(9), Outcome.FAILED, "")))));
+      assertThat(deleting.deleteEndedBefore(T0.plusSeconds(10))).isEqualTo(1);
+      if (!written.get()) {
+        leader.add(next);
+      }
+      UsageQuery query = UsageQuery.of("label:team", T0, T0.plusSeconds(3_600), Optional.empty());
+      assertThat(leader.usage(query, T0.plusSeconds(100), LIMIT).rows())
+          .extracting(row -> row.by().get("label:team"))
+          .containsExactly("red");
+    }
+  }
+
+  /** Whether somebody else's locks let a transaction be written; it is told again if not. */
+  private static boolean isAdded(LedgerStore store, List<AttemptObservation> observations) {
+    try {
+      store.add(observations);
+      return true;
+    } catch (SQLException locked) {
+      return false;
+    }
+  }
+
+  private static AttemptObservation labelled(String uid, Optional<Ending> ending) {
+    return new AttemptObservation(
+        uid,
+        1,
+        T0,
+        Optional.of(
+            new Reservation(
+                new Holder("ns", uid, "local", "queue", "", "Job", uid, Map.of("team", "red")),
+                T0,
+                Optional.empty(),
+                false,
+                Optional.empty(),
+                List.of(new Amount("flavor", "gpu", 1)))),
+        ending);
+  }
+
+  /** Does something before the transaction ends that deletes labels. */
+  private static Connection beforeLabelsAreGone(Connection connection, Change change) {
+    AtomicBoolean deleted = new AtomicBoolean();
+    return (Connection)
+        Proxy.newProxyInstance(
+            Connection.class.getClassLoader(),
+            new Class<?>[] {Connection.class},
+            (proxy, method, arguments) -> {
+              if (method.getName().equals("prepareStatement")
+                  && arguments[0].toString().startsWith("DELETE FROM sluice_label_set")) {
+                deleted.set(true);
+              } else if (method.getName().equals("commit") && deleted.compareAndSet(true, false)) {
+                change.make();
+              }
+              return method.invoke(connection, arguments);
+            });
+  }
+
   /** Runs something once, before the first row of a transaction is written. */
   private static Connection before(Connection connection, Change change) {
     AtomicBoolean done = new AtomicBoolean();
