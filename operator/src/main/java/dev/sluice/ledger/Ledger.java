@@ -32,6 +32,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
+import java.util.function.Predicate;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -148,8 +149,10 @@ public final class Ledger implements WorkloadListener, AutoCloseable {
   public record Source(
       String process,
       WorkloadCache workloads,
+   * @param queues whether there is a ClusterQueue of a name
       BooleanSupplier leading,
-      Supplier<Optional<Map<FlavorResource, BigDecimal>>> prices) {}
+      Supplier<Optional<Map<FlavorResource, BigDecimal>>> prices,
+      Predicate<String> queues) {}
 
   /** Is told of what is written; called by one thread. */
   public interface Listener {
@@ -543,6 +546,7 @@ public final class Ledger implements WorkloadListener, AutoCloseable {
   }
 
   /**
+      counted.forgetRemoved(source.queues());
    * What was used; waits for the database, for half a minute at most.
    *
    * @throws SQLException if the database can't be asked, or too many ask

@@ -10,6 +10,7 @@ import java.util.HashSet;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.function.Predicate;
 
 /**
  * Tells a listener what is used since a time, while it is used (docs/ledger.md#metrics): what open
@@ -81,6 +82,20 @@ final class UsageTally {
     Set<Series> all = new HashSet<>(told.keySet()); // what ended may have been told short
     all.addAll(present.keySet());
     all.forEach(this::tell);
+  }
+
+  /**
+   * Forgets what was told of ClusterQueues that are gone and of which nothing is open: it ended,
+   * and isn't told again. What such a queue uses if it comes back is told as more.
+   *
+   * @return how many series were forgotten
+   */
+  int forgetRemoved(Predicate<String> exists) {
+    int before = told.size();
+    told.keySet()
+        .removeIf(series -> !open.containsKey(series) && !exists.test(series.clusterQueue()));
+    ended.keySet().retainAll(told.keySet());
+    return before - told.size();
   }
 
   private void tell(Series series) {

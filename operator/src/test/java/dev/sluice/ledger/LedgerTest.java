@@ -66,7 +66,7 @@ class LedgerTest {
     Ledger ledger =
         new Ledger(
             options,
-            new Ledger.Source(process, cache, leads, () -> prices),
+            new Ledger.Source(process, cache, leads, () -> prices, queue -> true),
             new AttemptReader(
                 new WorkloadTranslator(ResourceContext.NONE, TranslationOptions.DEFAULT)::charged,
                 Variants::isParent,

@@ -77,4 +77,23 @@ class UsageTallyTest {
     tally.open(Map.of(), BEGIN.plusSeconds(180));
     assertThat(uses).as("nothing more is used").hasSize(told);
   }
+
+  /**
+   * Metrics end its series when they are scraped, and go on where they were if it is back by then.
+   */
+  @Test
+  void aQueueThatIsGoneIsForgottenAndCountsOnWhenItComesBack() {
+    tally.open(Map.of(SERIES, new Ledger.Use(60_000, 0, 60_000, 0)), BEGIN.plusSeconds(60));
+    assertThat(tally.forgetRemoved(queue -> false)).as("something of it is open").isZero();
+    tally.ended(ended("first", 0, 100));
+    tally.open(Map.of(), BEGIN.plusSeconds(120));
+    assertThat(tally.forgetRemoved("queue"::equals)).as("it exists").isZero();
+    assertThat(tally.forgetRemoved(queue -> false)).isEqualTo(1);
+    assertThat(tally.forgetRemoved(queue -> false)).as("nothing of it is left").isZero();
+    tally.open(Map.of(SERIES, new Ledger.Use(30_000, 0, 30_000, 0)), BEGIN.plusSeconds(180));
+    tally.ended(ended("second", 150, 190));
+    tally.open(Map.of(), BEGIN.plusSeconds(240));
+    assertThat(reserved()).isEqualTo(140_000);
+    assertThat(uses).allMatch(use -> use.reserved() >= 0);
+  }
 }

@@ -59,7 +59,8 @@ public final class LedgerModule implements OperatorModule {
                 context.process().identity(),
                 workloads.cache(),
                 () -> context.leadership().leading(),
-                () -> prices(informers.caches().flavors().all())),
+                () -> prices(informers.caches().flavors().all()),
+                this::isQueue),
             new AttemptReader(
                 workload -> scheduler().translator().charged(workload),
                 workload -> scheduler().families().isParent(workload),
@@ -68,14 +69,13 @@ public final class LedgerModule implements OperatorModule {
                 (queue, used) -> baseline(caches, queue, used)),
             context.clock(),
             metrics);
-    context
-        .metrics()
-        .forgetting(
-            () ->
-                metrics.forgetRemoved(
-                    name -> scheduler().engine().views().clusterQueue(name).isPresent()));
+    context.metrics().forgetting(() -> metrics.forgetRemoved(this::isQueue));
     workloads.reflector().listen(ledger);
     informers.caches().flavors().observe((before, after) -> ledger.pricesChanged());
+  }
+
+  private boolean isQueue(String clusterQueue) {
+    return scheduler().engine().views().clusterQueue(clusterQueue).isPresent();
   }
 
   private static Optional<Baseline> baseline(

@@ -58,7 +58,7 @@ class UsageEndpointTest {
             1 << 20,
             Duration.ZERO,
             "EUR"),
-        new Ledger.Source("a", new WorkloadCache(), () -> true, Optional::empty),
+        new Ledger.Source("a", new WorkloadCache(), () -> true, Optional::empty, queue -> true),
         new AttemptReader(
             workload -> List.of(),
             workload -> false,
