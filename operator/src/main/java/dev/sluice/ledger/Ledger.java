@@ -14,16 +14,16 @@ import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
 import java.util.ArrayList;
+import java.util.Deque;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.OptionalLong;
-import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.ConcurrentLinkedDeque;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
@@ -72,6 +72,10 @@ public final class Ledger implements WorkloadListener, AutoCloseable {
   private static final Duration COUNT_PAUSE = Duration.ofMinutes(1);
 
   private static final Duration PRUNE = Duration.ofHours(1);
+
+  /** How many changes of prices wait for the database; further ones replace the last of them. */
+  private static final int WAITING_PRICES = 100;
+
   private static final int CHUNK = 500;
   private static final int QUERIES_AT_A_TIME = 2;
 
@@ -95,7 +99,7 @@ public final class Ledger implements WorkloadListener, AutoCloseable {
   private final AtomicBoolean unpriced = new AtomicBoolean(true);
 
   /** Prices that the leader saw and hasn't written, the earliest first. */
-  private final Queue<PricesAt> changedPrices = new ConcurrentLinkedQueue<>();
+  private final Deque<PricesAt> changedPrices = new ConcurrentLinkedDeque<>();
 
   /** The last of them, whether or not it was written. */
   private Map<FlavorResource, BigDecimal> latestPrices = Map.of();
@@ -489,7 +493,7 @@ public final class Ledger implements WorkloadListener, AutoCloseable {
   private void price(LedgerStore ledgerStore) throws SQLException {
     for (PricesAt next = changedPrices.peek(); next != null; next = changedPrices.peek()) {
       set(ledgerStore, next);
-      changedPrices.remove();
+      changedPrices.remove(next);
     }
     if (unpriced.get()) {
       Optional<PricesAt> present = presentPrices();
@@ -634,6 +638,9 @@ public final class Ledger implements WorkloadListener, AutoCloseable {
   }
 
   /** Writes what waits, if that takes no longer than the limit; then writes nothing more. */
+      if (changedPrices.size() >= WAITING_PRICES) {
+        changedPrices.pollLast();
+      }
   public void stop(Duration limit) {
     long end = System.nanoTime() + limit.toNanos();
     flushing = true;

@@ -23,10 +23,12 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.sql.Connection;
+import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -268,6 +270,49 @@ class LedgerTest {
           .atMost(LIMIT)
           .untilAsserted(() -> assertThat(cost(ledger)).isEqualByComparingTo("0.2"));
     }
+  }
+
+  /** The earliest ones count from when they did, and what counts in the end does in any case. */
+  @Test
+  void ofMorePricesThanAnOutageMayHaveTheLastOneCounts() throws Exception {
+    FlavorResource cpu = new FlavorResource("spot", "cpu");
+    DataSource source = new LedgerDatabase(embedded()).dataSource();
+    execute(source, "CREATE TABLE sluice_attempt_amount (amount INTEGER)");
+    try (Ledger ledger = started("a", embedded())) {
+      for (int i = 1; i <= 1_000; i++) {
+        now = T0.plusSeconds(i);
+        prices = Optional.of(Map.of(cpu, BigDecimal.valueOf(i)));
+        ledger.pricesChanged();
+      }
+      execute(source, "DROP TABLE sluice_attempt_amount");
+      await("the last price")
+          .atMost(LIMIT)
+          .ignoreExceptionsInstanceOf(SQLException.class)
+          .untilAsserted(
+              () ->
+                  assertThat(prices(source))
+                      .hasSizeBetween(2, 200)
+                      .startsWith("1 1", "2 2")
+                      .endsWith("1000 1000"));
+    }
+  }
+
+  /** The prices of rows, and how many seconds after the begin each counts from. */
+  private static List<String> prices(DataSource source) throws SQLException {
+    List<String> prices = new ArrayList<>();
+    try (Connection connection = source.getConnection();
+        Statement statement = connection.createStatement();
+        ResultSet rows =
+            statement.executeQuery("SELECT price, since_at FROM sluice_price ORDER BY since_at")) {
+      while (rows.next()) {
+        prices.add(
+            "%d %d"
+                .formatted(
+                    rows.getBigDecimal(1).intValue(),
+                    Duration.between(T0, Instant.ofEpochMilli(rows.getLong(2))).toSeconds()));
+      }
+    }
+    return prices;
   }
 
   private static BigDecimal cost(Ledger ledger) throws SQLException {
