@@ -660,9 +660,9 @@ final class LedgerStore implements AutoCloseable {
   }
 
   /**
-   * Deletes the attempts that ended before a time.
+   * Deletes the attempts that ended before a time, and the prices that only they needed.
    *
-   * @return how many
+   * @return how many attempts
    */
   int deleteEndedBefore(Instant time) throws SQLException {
     int deleted = 0;
@@ -674,7 +674,35 @@ final class LedgerStore implements AutoCloseable {
                   .formatted(reach, time.toEpochMilli()),
               Optional.empty());
     }
+    inTransaction(() -> forgetBefore(time));
     return deleted;
+  }
+
+  /** Deletes what attempts that ended before a time needed; returns how many rows. */
+  private int forgetBefore(Instant time) throws SQLException {
+    try (PreparedStatement prices =
+        connection.prepareStatement("DELETE FROM sluice_price WHERE until_at <= ?")) {
+      prices.setLong(1, Math.min(time.toEpochMilli(), firstReservedAt()));
+      return prices.executeUpdate();
+    }
+  }
+
+  /** When the first of all attempts began. */
+  private long firstReservedAt() throws SQLException {
+    long first = Long.MAX_VALUE;
+    for (int reach = -1; reach <= UsageSums.REACHES.size(); reach++) {
+      try (PreparedStatement select =
+              connection.prepareStatement(
+                  "SELECT reserved_at FROM sluice_attempt WHERE reach %s"
+                          .formatted(reach < 0 ? "IS NULL" : "= " + reach)
+                      + " ORDER BY reach, reserved_at FETCH FIRST 1 ROWS ONLY");
+          ResultSet rows = select.executeQuery()) {
+        if (rows.next()) {
+          first = Math.min(first, rows.getLong(1));
+        }
+      }
+    }
+    return first;
   }
 
   /**

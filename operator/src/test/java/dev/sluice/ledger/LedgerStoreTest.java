@@ -14,6 +14,7 @@ import dev.sluice.ledger.UsageQuery.Span;
 import dev.sluice.ledger.UsageRows.UsageRow;
 import java.lang.reflect.Proxy;
 import java.math.BigDecimal;
+import java.math.MathContext;
 import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.ResultSet;
@@ -412,6 +413,36 @@ class LedgerStoreTest {
       assertThat(store.delete("another")).isZero();
       assertThat(store.delete("namespace")).isEqualTo(ended - old);
       assertThat(store.open()).hasSize(open);
+    }
+  }
+
+  /** A price that nothing counts with any more has no use; one attempt goes on since the first. */
+  @Test
+  void pricesAreDeletedWithTheLastAttemptThatMayHaveThem() throws SQLException {
+    FlavorResource gpu = new FlavorResource("flavor", "gpu");
+    try (LedgerStore store = open("prices")) {
+      store.setPrices(Map.of(gpu, BigDecimal.ONE), T0.minusSeconds(100));
+      store.setPrices(Map.of(gpu, BigDecimal.TWO), T0);
+      store.setPrices(Map.of(gpu, BigDecimal.valueOf(3)), T0.plusSeconds(30));
+      store.add(List.of(changed(1, 0, 1)));
+      store.deleteEndedBefore(T0.plusSeconds(60));
+      assertThat(count(directory.resolve("prices"), "sluice_price")).isEqualTo(2);
+      assertThat(store.usage(ALL, T0.plusSeconds(60), LIMIT).rows().getFirst().cost())
+          .as("what it cost before and after")
+          .isEqualByComparingTo(
+              BigDecimal.valueOf(30 * 2 + 30 * 3)
+                  .divide(BigDecimal.valueOf(3_600), MathContext.DECIMAL128));
+      store.add(
+          List.of(
+              observation(
+                  2, T0, Optional.of(new Ending(T0.plusSeconds(70), Outcome.DELETED, "")), 0)));
+      store.deleteEndedBefore(T0.plusSeconds(70));
+      assertThat(count(directory.resolve("prices"), "sluice_price"))
+          .as("the attempt is kept")
+          .isEqualTo(2);
+      store.deleteEndedBefore(T0.plusSeconds(80));
+      assertThat(store.prices()).isEqualTo(Map.of(gpu, BigDecimal.valueOf(3)));
+      assertThat(count(directory.resolve("prices"), "sluice_price")).isEqualTo(1);
     }
   }
 
