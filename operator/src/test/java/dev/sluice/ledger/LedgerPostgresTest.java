@@ -3,11 +3,15 @@ package dev.sluice.ledger;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.within;
+import static org.awaitility.Awaitility.await;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.sluice.core.model.FlavorResource;
+import dev.sluice.ledger.AttemptObservation.Ending;
+import dev.sluice.ledger.AttemptObservation.Outcome;
 import dev.sluice.ledger.UsageRows.UsageRow;
+import java.lang.reflect.Proxy;
 import java.math.BigDecimal;
 import java.math.MathContext;
 import java.nio.file.Files;
@@ -23,6 +27,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Random;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.CleanupMode;
 import org.junit.jupiter.api.io.TempDir;
@@ -75,6 +81,67 @@ class LedgerPostgresTest {
       database.migrated().close();
       LedgerStoreTest.interleave(database::connect, database.dataSource().getConnection());
     }
+  }
+
+  /** Who deletes labels waits for who writes an attempt that has them, and looks again. */
+  @Test
+  void labelsOfAnAttemptThatIsBeingWrittenAreKept() throws Exception {
+    Instant end = RandomUses.BEGIN.plusSeconds(9);
+    try (PostgresServer server = PostgresServer.start(directory, PASSWORD)) {
+      LedgerDatabase database = database(server, PASSWORD);
+      try (LedgerStore store = database.migrated();
+          Connection writing = database.dataSource().getConnection();
+          Connection deleting = database.dataSource().getConnection();
+          Statement statement = deleting.createStatement()) {
+        store.add(
+            List.of(
+                LedgerStoreTest.labelled(
+                    "u1", Optional.of(new Ending(end, Outcome.FAILED, "Failed")))));
+        for (String table : List.of("usage_day", "usage_group", "attempt_amount", "attempt")) {
+          statement.execute("DELETE FROM sluice_" + table); // nothing has its labels any more
+        }
+        FutureTask<Integer> forgotten = new FutureTask<>(() -> LabelSets.forget(deleting));
+        LedgerStore leader =
+            new LedgerStore(
+                beforeCommit(
+                    writing,
+                    () -> {
+                      Thread.ofVirtual().start(forgotten);
+                      await("the deletion to wait")
+                          .until(() -> forgotten.isDone() || isAnyWaiting(database));
+                    }));
+        leader.add(List.of(LedgerStoreTest.labelled("u2", Optional.empty())));
+        assertThat(forgotten.get()).isZero();
+        UsageQuery query =
+            UsageQuery.of("label:team", RandomUses.BEGIN, end.plusSeconds(9), Optional.empty());
+        assertThat(store.usage(query, end.plusSeconds(9), Duration.ofMinutes(1)).rows())
+            .extracting(row -> row.by().get("label:team"))
+            .containsExactly("red");
+      }
+    }
+  }
+
+  private static boolean isAnyWaiting(LedgerDatabase database) throws SQLException {
+    try (Connection connection = database.dataSource().getConnection();
+        Statement statement = connection.createStatement();
+        ResultSet rows = statement.executeQuery("SELECT 1 FROM pg_locks WHERE NOT granted")) {
+      return rows.next();
+    }
+  }
+
+  /** Does something once, before a transaction is committed. */
+  private static Connection beforeCommit(Connection connection, Runnable change) {
+    AtomicBoolean done = new AtomicBoolean();
+    return (Connection)
+        Proxy.newProxyInstance(
+            Connection.class.getClassLoader(),
+            new Class<?>[] {Connection.class},
+            (proxy, method, arguments) -> {
+              if (method.getName().equals("commit") && done.compareAndSet(false, true)) {
+                change.run();
+              }
+              return method.invoke(connection, arguments);
+            });
   }
 
   @Test

@@ -481,7 +481,7 @@ class LedgerStoreTest {
     }
   }
 
-  private static AttemptObservation labelled(String uid, Optional<Ending> ending) {
+  static AttemptObservation labelled(String uid, Optional<Ending> ending) {
     return new AttemptObservation(
         uid,
         1,
