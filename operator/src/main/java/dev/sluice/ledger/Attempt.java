@@ -341,7 +341,7 @@ record Attempt(
     return a.isAfter(b) ? a : b;
   }
 
-  private static Instant earlier(Instant a, Instant b) {
+  static Instant earlier(Instant a, Instant b) {
     return a.isBefore(b) ? a : b;
   }
 }

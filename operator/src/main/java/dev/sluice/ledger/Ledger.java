@@ -149,11 +149,11 @@ public final class Ledger implements WorkloadListener, AutoCloseable {
    * @param workloads all Workloads, as they were last read
    * @param leading whether this process writes rows
    * @param prices what a unit of quota costs for an hour; empty while nobody knows the flavors
+   * @param queues whether there is a ClusterQueue of a name
    */
   public record Source(
       String process,
       WorkloadCache workloads,
-   * @param queues whether there is a ClusterQueue of a name
       BooleanSupplier leading,
       Supplier<Optional<Map<FlavorResource, BigDecimal>>> prices,
       Predicate<String> queues) {}
@@ -479,7 +479,7 @@ public final class Ledger implements WorkloadListener, AutoCloseable {
       if (!observations.isEmpty() && observations.getLast().observedAt().isBefore(old)) {
         if (options.server().isPresent()) {
           try (LedgerStore shared = database.connect()) {
-            shared.add(observations);
+            shared.add(observations, false);
           }
         }
         buffer.taken();
@@ -546,11 +546,11 @@ public final class Ledger implements WorkloadListener, AutoCloseable {
     Instant now = clock.instant();
     if (!now.isBefore(counted.lookedAt().plus(COUNT_PAUSE))) {
       counted.open(ledgerStore.openUse(counted.since(), now), now);
+      counted.forgetRemoved(source.queues());
     }
   }
 
   /**
-      counted.forgetRemoved(source.queues());
    * What was used; waits for the database, for half a minute at most.
    *
    * @throws SQLException if the database can't be asked, or too many ask
@@ -580,13 +580,18 @@ public final class Ledger implements WorkloadListener, AutoCloseable {
   }
 
   /**
-   * Deletes the attempts of a namespace that have ended.
+   * Deletes the attempts of a namespace that have ended, for good: also from what replicas
+   * remember.
    *
    * @return how many
    * @throws SQLException if the database can't be asked, or too many ask
    */
   public int delete(String namespace) throws SQLException {
-    return asked(ledgerStore -> ledgerStore.delete(namespace));
+    awaitWritten();
+    // nothing that ends later is taken for deleted because a clock was set to a later time
+    return asked(
+        ledgerStore ->
+            ledgerStore.delete(namespace, Attempt.earlier(clock.instant(), ledgerStore.now())));
   }
 
   /**
@@ -633,14 +638,14 @@ public final class Ledger implements WorkloadListener, AutoCloseable {
   private synchronized void remember(PricesAt pricesAt) {
     if (!pricesAt.prices().equals(latestPrices)) {
       latestPrices = pricesAt.prices();
+      if (changedPrices.size() >= WAITING_PRICES) {
+        changedPrices.pollLast();
+      }
       changedPrices.add(pricesAt);
     }
   }
 
   /** Writes what waits, if that takes no longer than the limit; then writes nothing more. */
-      if (changedPrices.size() >= WAITING_PRICES) {
-        changedPrices.pollLast();
-      }
   public void stop(Duration limit) {
     long end = System.nanoTime() + limit.toNanos();
     flushing = true;

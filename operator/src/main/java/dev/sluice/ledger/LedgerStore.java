@@ -116,7 +116,18 @@ final class LedgerStore implements AutoCloseable {
    *     so that the observations have to be added again
    */
   List<Attempt> add(List<AttemptObservation> observations) throws SQLException {
-    List<Attempt> ended = inTransaction(() -> addAll(observations));
+    return add(observations, true);
+  }
+
+  /**
+   * Adds observations.
+   *
+   * @param leading whether they are the leader's; what others saw begin and not end isn't begun
+   *     again in a namespace of which attempts were deleted since
+   * @return the attempts that ended
+   */
+  List<Attempt> add(List<AttemptObservation> observations, boolean leading) throws SQLException {
+    List<Attempt> ended = inTransaction(() -> addAll(observations, leading));
     notAnalyzed += observations.size();
     if (notAnalyzed >= ANALYZED_AFTER) {
       notAnalyzed = 0;
@@ -147,7 +158,8 @@ final class LedgerStore implements AutoCloseable {
     }
   }
 
-  private List<Attempt> addAll(List<AttemptObservation> observations) throws SQLException {
+  private List<Attempt> addAll(List<AttemptObservation> observations, boolean leading)
+      throws SQLException {
     Map<String, List<Stored>> known = known(observations);
     Set<Stored> changed = new LinkedHashSet<>();
     for (AttemptObservation observation : observations) {
@@ -171,17 +183,58 @@ final class LedgerStore implements AutoCloseable {
     }
     UsageSums sums = new UsageSums();
     List<Attempt> ended = new ArrayList<>();
+    List<Stored> kept = new ArrayList<>();
+    List<Stored> deleted = new ArrayList<>();
+    Map<String, Instant> deletions = deletions(changed);
     for (Stored stored : changed) {
       stored.summed.forEach(part -> sums.subtract(stored.before.orElseThrow(), part));
-      if (!stored.attempt.isOpen()) {
+      boolean isNew = stored.before.isEmpty();
+      if (stored.isDeleted(deletions, leading)) {
+        if (isNew) {
+          continue; // it counted before it was deleted
+        }
+        deleted.add(stored);
+      } else {
+        kept.add(stored);
         sums.add(stored.attempt);
-        if (stored.before.filter(attempt -> !attempt.isOpen()).isEmpty()) {
-          ended.add(stored.attempt);
+      }
+      if (!stored.attempt.isOpen() && (isNew || stored.before.orElseThrow().isOpen())) {
+        ended.add(stored.attempt);
+      }
+    }
+    deleteRows(deleted);
+    write(kept, sums);
+    if (!deleted.isEmpty()) {
+      forgetGroups();
+    }
+    return ended;
+  }
+
+  /** When attempts of the namespaces of some were deleted last. */
+  private Map<String, Instant> deletions(Collection<Stored> some) throws SQLException {
+    Map<String, Instant> deletions = new HashMap<>();
+    if (some.isEmpty()) {
+      return deletions;
+    }
+    // read after the attempts: who finds one of them deleted finds the deletion, too
+    try (PreparedStatement select =
+        connection.prepareStatement(
+            "SELECT namespace, deleted_at FROM sluice_deletion WHERE namespace = ANY(?)")) {
+      select.setArray(
+          1,
+          connection.createArrayOf(
+              "VARCHAR",
+              some.stream()
+                  .map(stored -> stored.attempt.holder().namespace())
+                  .distinct()
+                  .toArray()));
+      try (ResultSet rows = select.executeQuery()) {
+        while (rows.next()) {
+          deletions.put(rows.getString(1), Instant.ofEpochMilli(rows.getLong(2)));
         }
       }
     }
-    write(changed, sums);
-    return ended;
+    return deletions;
   }
 
   /** The attempts of Workloads that matter for what was observed, in the order of versions. */
@@ -237,6 +290,26 @@ final class LedgerStore implements AutoCloseable {
           && part < parts()
           && before.filter(Attempt::isOpen).isPresent()
           && before.orElseThrow().parts().get(part).equals(attempt.parts().get(part));
+    }
+
+    /**
+     * Whether it was deleted with those of its namespace that had ended.
+     *
+     * @param deletions when those were deleted, by namespace
+     * @param leading whether the leader speaks of it; others may not have seen the end of what they
+     *     saw begin
+     */
+    boolean isDeleted(Map<String, Instant> deletions, boolean leading) {
+      Instant deletedAt = deletions.get(attempt.holder().namespace());
+      if (deletedAt == null) {
+        return false;
+      }
+      boolean endIsUnknown = attempt.isOpen() || attempt.assumed();
+      Instant last =
+          before.isEmpty() && !leading && endIsUnknown
+              ? attempt.times().reservedAt()
+              : attempt.ending().map(Ending::at).orElse(Instant.MAX);
+      return !last.isAfter(deletedAt);
     }
 
     /** How many of its parts are in the database. */
@@ -485,15 +558,19 @@ final class LedgerStore implements AutoCloseable {
       }
       // an attempt that another process began at the same time violates the key
       insert.executeBatch();
-      for (int count : update.executeBatch()) {
-        if (count == 0) {
-          throw new SQLTransientException("somebody else changed an attempt meanwhile");
-        }
-      }
+      requireUnchanged(update.executeBatch());
       insertPart.executeBatch();
       updatePart.executeBatch();
     }
     sums.write(connection);
+  }
+
+  private static void requireUnchanged(int[] counts) throws SQLException {
+    for (int count : counts) {
+      if (count == 0) {
+        throw new SQLTransientException("somebody else changed an attempt meanwhile");
+      }
+    }
   }
 
   /** The number of the last row of an attempt. */
@@ -541,11 +618,16 @@ final class LedgerStore implements AutoCloseable {
       statement.setString(20, attempt.workload());
       statement.setInt(21, attempt.number());
     } else {
-      statement.setLong(20, stored.before.get().version());
-      statement.setLong(
-          21, stored.before.get().ending().map(end -> end.at().toEpochMilli()).orElse(-1L));
+      setBefore(statement, 20, stored.before.get());
     }
     statement.addBatch();
+  }
+
+  /** Sets what of an attempt must be as it was read. */
+  private static void setBefore(PreparedStatement statement, int place, Attempt before)
+      throws SQLException {
+    statement.setLong(place, before.version());
+    statement.setLong(place + 1, before.ending().map(end -> end.at().toEpochMilli()).orElse(-1L));
   }
 
   /** Sets parameters that are texts, or lists of them. */
@@ -660,7 +742,8 @@ final class LedgerStore implements AutoCloseable {
   }
 
   /**
-   * Deletes the attempts that ended before a time, and the prices that only they needed.
+   * Deletes the attempts that ended before a time, and what only they needed: prices, and when
+   * attempts of namespaces were deleted.
    *
    * @return how many attempts
    */
@@ -681,9 +764,12 @@ final class LedgerStore implements AutoCloseable {
   /** Deletes what attempts that ended before a time needed; returns how many rows. */
   private int forgetBefore(Instant time) throws SQLException {
     try (PreparedStatement prices =
-        connection.prepareStatement("DELETE FROM sluice_price WHERE until_at <= ?")) {
+            connection.prepareStatement("DELETE FROM sluice_price WHERE until_at <= ?");
+        PreparedStatement deletions =
+            connection.prepareStatement("DELETE FROM sluice_deletion WHERE deleted_at < ?")) {
       prices.setLong(1, Math.min(time.toEpochMilli(), firstReservedAt()));
-      return prices.executeUpdate();
+      deletions.setLong(1, time.toEpochMilli());
+      return prices.executeUpdate() + deletions.executeUpdate();
     }
   }
 
@@ -706,12 +792,32 @@ final class LedgerStore implements AutoCloseable {
   }
 
   /**
-   * Deletes the attempts of a namespace that have ended.
+   * Deletes the attempts of a namespace that have ended. None that ended by now is written again,
+   * whoever still remembers it.
    *
    * @return how many
    */
-  int delete(String namespace) throws SQLException {
+  int delete(String namespace, Instant now) throws SQLException {
+    inTransaction(() -> deleted(namespace, now));
     return delete("a.reach IS NOT NULL AND a.namespace = ?", Optional.of(namespace));
+  }
+
+  /** Writes down that attempts of a namespace were deleted; returns how many rows that took. */
+  private int deleted(String namespace, Instant now) throws SQLException {
+    try (PreparedStatement update =
+            connection.prepareStatement(
+                "UPDATE sluice_deletion SET deleted_at = GREATEST(deleted_at, ?)"
+                    + " WHERE namespace = ?");
+        PreparedStatement insert =
+            connection.prepareStatement(
+                "INSERT INTO sluice_deletion (deleted_at, namespace) VALUES (?, ?)")) {
+      for (PreparedStatement each : List.of(update, insert)) {
+        each.setLong(1, now.toEpochMilli());
+        each.setString(2, namespace);
+      }
+      int updated = update.executeUpdate();
+      return updated > 0 ? updated : insert.executeUpdate();
+    }
   }
 
   /**
@@ -802,24 +908,37 @@ final class LedgerStore implements AutoCloseable {
     }
     List<Stored> all = locked(keys, condition, value);
     UsageSums sums = new UsageSums();
+    for (Stored each : all) {
+      each.summed.forEach(part -> sums.subtract(each.attempt, part));
+    }
+    deleteRows(all);
+    sums.write(connection);
+    return all.size();
+  }
+
+  /** Deletes the rows of attempts that are as they were read, without a commit. */
+  private void deleteRows(List<Stored> all) throws SQLException {
+    if (all.isEmpty()) {
+      return;
+    }
     try (PreparedStatement delete =
-            connection.prepareStatement("DELETE FROM sluice_attempt WHERE id = ?");
+            connection.prepareStatement(
+                "DELETE FROM sluice_attempt WHERE id = ? AND version = ?"
+                    + " AND COALESCE(ended_at, -1) = ?");
         PreparedStatement deleteParts =
             connection.prepareStatement(
                 "DELETE FROM sluice_attempt_amount WHERE id >= ? AND id < ?")) {
       for (Stored each : all) {
-        each.summed.forEach(part -> sums.subtract(each.attempt, part));
         delete.setLong(1, each.id);
+        setBefore(delete, 2, each.before.orElseThrow());
         delete.addBatch();
         deleteParts.setLong(1, partId(each.id, 0));
         deleteParts.setLong(2, partId(each.id + 1, 0));
         deleteParts.addBatch();
       }
       deleteParts.executeBatch();
-      delete.executeBatch();
+      requireUnchanged(delete.executeBatch());
     }
-    sums.write(connection);
-    return all.size();
   }
 
   /**

@@ -23,6 +23,7 @@ import java.sql.Statement;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -390,7 +391,7 @@ class LedgerStoreTest {
       store.add(world.observations());
       assertThat(store.open()).isEmpty();
       assertThat(count(labels, "sluice_label")).isEqualTo(1);
-      store.delete("namespace");
+      store.delete("namespace", world.now());
       for (String table :
           List.of(
               "sluice_label", "sluice_label_set", "sluice_usage_group", "sluice_attempt_amount")) {
@@ -410,9 +411,66 @@ class LedgerStoreTest {
           RandomUses.BEGIN.plus(Duration.between(RandomUses.BEGIN, world.now()).dividedBy(2));
       int old = store.deleteEndedBefore(middle);
       assertThat(old).isBetween(1, ended - 1);
-      assertThat(store.delete("another")).isZero();
-      assertThat(store.delete("namespace")).isEqualTo(ended - old);
+      assertThat(store.delete("another", world.now())).isZero();
+      assertThat(store.delete("namespace", world.now())).isEqualTo(ended - old);
       assertThat(store.open()).hasSize(open);
+    }
+  }
+
+  /** The leader after a crash in their order, others as they come to it. */
+  @Test
+  void whatWasDeletedStaysDeletedWhoeverTellsItAgain() throws SQLException {
+    Random random = new Random(5);
+    RandomUses world = new RandomUses(random, 40, 200, true);
+    List<AttemptObservation> all = new ArrayList<>(world.observations());
+    try (LedgerStore store = open("stays")) {
+      Instant middle = all.get(all.size() / 2).observedAt();
+      store.add(all.subList(0, all.size() / 2));
+      assertThat(store.delete("namespace", middle)).isPositive();
+      store.add(all);
+      long later = count(directory.resolve("stays"), "sluice_ledger");
+      assertThat(later).as("what ended since").isPositive();
+      assertThat(store.delete("namespace", world.now())).isPositive();
+      List<LedgerStore.OpenAttempt> open = store.open();
+      assertThat(open).isNotEmpty();
+      for (AttemptObservation each : all) {
+        store.add(List.of(each));
+      }
+      checkOpenOnly(store, open);
+      Collections.shuffle(all, random);
+      for (AttemptObservation each : all) {
+        store.add(List.of(each), false);
+        checkOpenOnly(store, open);
+      }
+      store.deleteEndedBefore(world.now().plusSeconds(1));
+      assertThat(count(directory.resolve("stays"), "sluice_deletion")).isZero();
+    }
+  }
+
+  /** Labels may name people. */
+  @Test
+  void anEndThatIsToldAfterTheDeletionLeavesNothing() throws SQLException {
+    Path database = directory.resolve("late-end");
+    try (LedgerStore store = open("late-end")) {
+      store.add(List.of(labelled("u1", Optional.empty())));
+      assertThat(store.delete("ns", T0.plusSeconds(10))).as("it goes on").isZero();
+      Ending ending = new Ending(T0.plusSeconds(9), Outcome.FAILED, "");
+      AttemptObservation begun = labelled("u1", Optional.empty());
+      AttemptObservation ended =
+          new AttemptObservation(
+              "u1", 2, T0.plusSeconds(11), begun.reservation(), Optional.of(ending));
+      assertThat(store.add(List.of(ended))).as("it counted").hasSize(1);
+      for (String table : List.of("sluice_attempt", "sluice_attempt_amount", "sluice_label_set")) {
+        assertThat(count(database, table)).as(table).isZero();
+      }
+    }
+  }
+
+  private void checkOpenOnly(LedgerStore store, List<LedgerStore.OpenAttempt> open)
+      throws SQLException {
+    assertThat(store.open()).isEqualTo(open);
+    for (String table : List.of("sluice_ledger", "sluice_usage_day")) {
+      assertThat(count(directory.resolve("stays"), table)).as(table).isZero();
     }
   }
 

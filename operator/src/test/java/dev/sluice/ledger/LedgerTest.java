@@ -525,6 +525,69 @@ class LedgerTest {
     }
   }
 
+  /** Who follows remembers for ten minutes what the leader has written and deleted. */
+  @Test
+  void whatWasDeletedIsNotWrittenAgainByWhoFollows() throws Exception {
+    try (PostgresServer server = PostgresServer.start(directory, "secret")) {
+      LedgerOptions options = options(server);
+      CachedWorkload running = workload(3, "QuotaReserved=True@10", "Admitted=True@20");
+      CachedWorkload released =
+          workload(5, "QuotaReserved=False@40@Pending", "Evicted=True@40@Preempted");
+      now = T0.plusSeconds(90);
+      try (Ledger leader = started("a", options);
+          Ledger follower = started("b", options, () -> false)) {
+        for (Ledger ledger : List.of(leader, follower)) {
+          ledger.changed(null, running);
+          ledger.changed(running, released);
+        }
+        awaitText(leader, "Evicted red spot cpu reserved=60 run=40 lost=40;");
+        assertThat(leader.delete("ns")).isEqualTo(1);
+        CachedWorkload next = other(6, "QuotaReserved=True@10", "Admitted=True@20");
+        follower.changed(
+            next,
+            other(7, "QuotaReserved=True@10", "Admitted=True@20", "Finished=True@95@Succeeded"));
+        now = T0.plusSeconds(1_000);
+        awaitText(leader, "Succeeded red spot cpu reserved=170 run=150 lost=0;");
+      }
+    }
+  }
+
+  /** Else nothing of the namespace would be kept for years. */
+  @Test
+  void aClockThatWasSetToALaterTimeDeletesNothingThatEndsLater() throws Exception {
+    try (Ledger ledger = started("a", embedded())) {
+      CachedWorkload reserved = workload(2, "QuotaReserved=True@10");
+      ledger.changed(null, reserved);
+      now = Instant.now().plus(Duration.ofDays(3_650));
+      await("the schema").atMost(LIMIT).until(() -> !usage(ledger).isEmpty());
+      assertThat(ledger.delete("ns")).isZero();
+      long later = Duration.between(T0, Instant.now().plus(Duration.ofDays(1))).toSeconds();
+      ledger.changed(
+          reserved,
+          workload(3, "QuotaReserved=True@10", "Finished=True@%d@Failed".formatted(later)));
+      await("the row").atMost(LIMIT).until(() -> text(ledger).startsWith("Failed"));
+    }
+  }
+
+  /** A new leader makes up for what is finished, but not for what was deleted of it. */
+  @Test
+  void aFinishedWorkloadWhoseAttemptWasDeletedIsNotMadeUpFor() throws Exception {
+    CachedWorkload finished = workload(3, "QuotaReserved=True@10", "Finished=True@20@Failed");
+    now = T0.plusSeconds(30);
+    try (Ledger ledger = started("a", embedded())) {
+      ledger.changed(null, finished);
+      awaitText(ledger, "Failed red spot cpu reserved=20 run=0 lost=0;");
+      assertThat(ledger.delete("ns")).isEqualTo(1);
+    }
+    now = T0.plusSeconds(90);
+    cache.seen(finished);
+    cache.seen(other(5, "QuotaReserved=True@10", "Finished=True@35@Failed"));
+    cache.reached(5);
+    try (Ledger ledger = started("b", embedded())) {
+      awaitText(ledger, "Failed red spot cpu reserved=50 run=0 lost=0;");
+    }
+  }
+
   @Test
   void anErrorDoesNotEndTheWriting() throws Exception {
     AtomicBoolean broken = new AtomicBoolean(true);

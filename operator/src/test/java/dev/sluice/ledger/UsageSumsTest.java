@@ -74,7 +74,9 @@ class UsageSumsTest {
             told = Math.max(0, told - random.nextInt(80));
           }
           case 1 -> store.deleteEndedBefore(all.get(told).observedAt().minus(Duration.ofDays(2)));
-          case 2 -> store.delete(random.nextBoolean() ? "namespace" : "another");
+          case 2 ->
+              store.delete(
+                  random.nextBoolean() ? "namespace" : "another", all.get(told).observedAt());
           case 3 -> {
             // the database fails somewhere within the transaction
             try (LedgerStore broken =
