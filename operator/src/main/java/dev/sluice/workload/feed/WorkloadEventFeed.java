@@ -70,8 +70,12 @@ public final class WorkloadEventFeed implements WorkloadListener, ResourceContex
   @Override
   public void changed(@Nullable CachedWorkload before, @Nullable CachedWorkload after) {
     if (after == null) {
-      if (before != null && !ended(before)) {
-        translator.relatives(before).forEach(this::submit);
+      if (before != null) {
+        // a parent takes back the charge of a variant before that goes: nobody gets it in between
+        if (!held.isHeld(before.id())) {
+          translator.relatives(before).forEach(this::submit);
+        }
+        ended(before);
       }
       return;
     }
@@ -94,15 +98,13 @@ public final class WorkloadEventFeed implements WorkloadListener, ResourceContex
     }
   }
 
-  /** Submits that a Workload was deleted; returns whether pods hold its quota nevertheless. */
-  private boolean ended(CachedWorkload last) {
-    boolean outlived = held.isHeld(last.id());
-    if (outlived) {
+  /** Submits that a Workload was deleted, unless pods hold its quota nevertheless. */
+  private void ended(CachedWorkload last) {
+    if (held.isHeld(last.id())) {
       outlasted(last);
     } else {
       engine.submit(new SchedulerEvent.WorkloadReleased(last.id(), Long.MAX_VALUE));
     }
-    return outlived;
   }
 
   /**

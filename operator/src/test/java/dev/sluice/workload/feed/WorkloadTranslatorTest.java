@@ -32,6 +32,7 @@ import dev.sluice.workload.record.WorkloadCache;
 import java.math.BigDecimal;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -911,31 +912,37 @@ class WorkloadTranslatorTest {
         .contains("for 1 pod set");
   }
 
+  private WorkloadTranslator ofFamilies(WorkloadCache cache) {
+    return new WorkloadTranslator(
+        context,
+        TranslationOptions.DEFAULT,
+        workload -> Set.of(),
+        UnsupportedRequests.NONE,
+        workload -> true,
+        new WorkloadRules(
+            workload -> StartRules.NONE,
+            workload -> Optional.empty(),
+            workload -> Optional.empty(),
+            workload -> Optional.empty(),
+            workload -> Optional.empty(),
+            (workload, shape) -> Optional.empty(),
+            new VariantFamilies(cache, workload -> Optional.empty())));
+  }
+
+  private static CachedWorkload parent() {
+    return workload(
+        RESERVING.replace(
+            "  resourceVersion:",
+            "  labels: {kueue.x-k8s.io/concurrent-admission-parent: \"true\"}\n"
+                + "  resourceVersion:"));
+  }
+
   /** The job of a parent runs in one flavor, and needs the quota of that one until it stopped. */
   @Test
   void aParentIsChargedUntilAVariantHasTheQuotaOfItsFlavor() {
     WorkloadCache cache = new WorkloadCache();
-    WorkloadTranslator translator =
-        new WorkloadTranslator(
-            context,
-            TranslationOptions.DEFAULT,
-            workload -> Set.of(),
-            UnsupportedRequests.NONE,
-            workload -> true,
-            new WorkloadRules(
-                workload -> StartRules.NONE,
-                workload -> Optional.empty(),
-                workload -> Optional.empty(),
-                workload -> Optional.empty(),
-                workload -> Optional.empty(),
-                (workload, shape) -> Optional.empty(),
-                new VariantFamilies(cache, workload -> Optional.empty())));
-    CachedWorkload parent =
-        workload(
-            RESERVING.replace(
-                "  resourceVersion:",
-                "  labels: {kueue.x-k8s.io/concurrent-admission-parent: \"true\"}\n"
-                    + "  resourceVersion:"));
+    WorkloadTranslator translator = ofFamilies(cache);
+    CachedWorkload parent = parent();
     cache.seen(parent);
     cache.seen(variant("reserved"));
     assertThat(translator.of(parent))
@@ -945,6 +952,28 @@ class WorkloadTranslatorTest {
     cache.seen(variant("spot"));
     assertThat(translator.of(parent)).isInstanceOf(SchedulerEvent.WorkloadReleased.class);
     assertThat(translator.charged(parent)).isEmpty();
+  }
+
+  /** In the other order a cycle between the two events could give the quota to somebody else. */
+  @Test
+  void aParentIsChargedBeforeAVariantThatIsDeletedIsReleased() {
+    WorkloadCache cache = new WorkloadCache();
+    List<SchedulerEvent> submitted = new ArrayList<>();
+    WorkloadEventFeed feed =
+        new WorkloadEventFeed(
+            ofFamilies(cache), cache, submitted::add, WorkloadEventFeed.Held.NONE);
+    CachedWorkload variant = variant("spot");
+    cache.seen(parent());
+    cache.seen(variant);
+    cache.listen(feed);
+    cache.deleted(variant);
+
+    assertThat(submitted)
+        .satisfiesExactly(
+            first -> assertThat(first).isInstanceOf(SchedulerEvent.WorkloadReserving.class),
+            second ->
+                assertThat(second)
+                    .isEqualTo(new SchedulerEvent.WorkloadReleased(variant.id(), Long.MAX_VALUE)));
   }
 
   private static CachedWorkload variant(String flavor) {

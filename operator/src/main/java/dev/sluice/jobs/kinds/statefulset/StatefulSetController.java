@@ -1,5 +1,6 @@
 package dev.sluice.jobs.kinds.statefulset;
 
+import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.sluice.api.KueueConstants;
 import dev.sluice.api.config.FeatureGate;
 import dev.sluice.jobs.controller.GroupWorkloads;
@@ -20,6 +21,7 @@ import dev.sluice.jobs.kinds.pod.SinglePod;
 import dev.sluice.jobs.kinds.statefulset.StatefulSetPolicy.ReplicaRange;
 import dev.sluice.jobs.kinds.statefulset.StatefulSetPolicy.ReplicaRanges;
 import dev.sluice.jobs.policy.CachedJob;
+import dev.sluice.jobs.policy.CachedJob.CachedJobParser;
 import dev.sluice.jobs.policy.JobAction;
 import dev.sluice.jobs.policy.JobPolicy.ManagementStatus;
 import dev.sluice.jobs.policy.ReconcileContext;
@@ -216,15 +218,24 @@ public final class StatefulSetController extends GatedSetController<CachedStatef
       JobRef ref = set.job().ref();
       for (int place = set.replicas(); place < end; place++) {
         String name = ref.name() + "-" + (set.firstIndex() + place);
-        boolean found =
+        Optional<ObjectNode> found =
             Futures.forResult(
-                    dependencies.objects().read(SinglePod.KIND.path(ref.namespace(), name)))
-                .isPresent();
-        if (found) {
+                dependencies.objects().read(SinglePod.KIND.path(ref.namespace(), name)));
+        if (found.filter(pod -> isOf(ref, pod)).isPresent()) {
           return true;
         }
       }
       return false;
+    }
+
+    /** Whether a pod with the name of one of the set is the set's, and hasn't ended. */
+    private static boolean isOf(JobRef set, ObjectNode pod) {
+      String phase = pod.path("status").path("phase").asText();
+      return CachedJobParser.controller(pod.path("metadata"))
+              .filter(owner -> owner.uid().equals(set.uid()))
+              .isPresent()
+          && !phase.equals("Succeeded")
+          && !phase.equals("Failed");
     }
 
     private List<JobAction> decide(

@@ -154,6 +154,21 @@ class StatefulSetReconcilerTest {
 
   /** It is told of a set without pods, and somebody has scaled it up since. */
   @Test
+  void aPodOfSomebodyElseWithTheNameOfOneOfTheSetHoldsNoQuota() throws InterruptedException {
+    api.cached.add(Given.workload(created(), with("/status", RESERVED)));
+    api.objects
+        .values()
+        .forEach(pod -> ((ObjectNode) pod.path("metadata")).remove("ownerReferences"));
+    CachedStatefulSet scaledDown =
+        set(
+            with("/spec/replicas", "0"),
+            with("/status", "{replicas: 0, currentRevision: web-1, updateRevision: web-1}"));
+
+    assertThat(reconcile(scaledDown)).contains(Duration.ofSeconds(1));
+    assertThat(api.calls).containsExactly("patch status of Workload " + NAME);
+  }
+
+  @Test
   void theQuotaOfPodsThatAreThereIsNotGivenBack() throws InterruptedException {
     api.cached.add(Given.workload(created(), with("/status", RESERVED)));
     CachedStatefulSet scaledDown =
