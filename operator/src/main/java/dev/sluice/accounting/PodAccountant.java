@@ -290,14 +290,7 @@ public final class PodAccountant implements AutoCloseable {
       dependencies.observer().empty(accounts.workloadsOf(account));
     }
     // first, since it asks nobody whether a job exists
-    Optional<Duration> ofExcess;
-    try {
-      ofExcess = stopExcess(account, pods, now);
-    } catch (RuntimeException e) {
-      // what is left behind goes, whatever is refused of the rest
-      var unused = stopLeft(account, pods, now);
-      throw e;
-    }
+    Optional<Duration> ofExcess = stopExcess(account, pods, now);
     Optional<Duration> ofLeft = stopLeft(account, pods, now);
     return Stream.concat(ofLeft.stream(), ofExcess.stream()).min(Duration::compareTo);
   }

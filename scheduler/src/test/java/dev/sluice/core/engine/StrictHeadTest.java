@@ -10,13 +10,16 @@ import dev.sluice.core.model.ClusterQueueSpec.PreemptionPolicies.WithinClusterQu
 import dev.sluice.core.model.ClusterQueueSpec.QueueingStrategy;
 import dev.sluice.core.model.ClusterQueueSpec.StopPolicy;
 import dev.sluice.core.model.Decision;
+import dev.sluice.core.model.Decision.PodSetAssignment;
 import dev.sluice.core.model.LocalQueueId;
 import dev.sluice.core.model.LocalQueueSpec;
 import dev.sluice.core.model.NodeConstraints;
+import dev.sluice.core.model.ReservingWorkload;
 import dev.sluice.core.model.ResourceAmounts;
 import dev.sluice.core.model.SchedulerEvent;
 import dev.sluice.core.model.SchedulerEvent.PodSetRequest;
 import dev.sluice.core.model.SchedulerEvent.RequestShape;
+import dev.sluice.core.model.WorkloadId;
 import java.util.List;
 import java.util.Map;
 import java.util.OptionalInt;
@@ -102,6 +105,57 @@ class StrictHeadTest {
                 StopPolicy.NONE,
                 1,
                 OptionalInt.of(1))));
+
+    // then
+    assertThat(schedulerFixture.admitted()).containsExactly("late");
+  }
+
+  @Test
+  void claimsNothingAnyMoreOnceItsLocalQueueHasAsManyAsItMay() {
+    // given a head of a LocalQueue with room for one more
+    schedulerFixture.queue(
+        "strict",
+        "co",
+        QueueingStrategy.STRICT_FIFO,
+        PreemptionPolicies.NEVER,
+        FlavorFungibility.DEFAULT,
+        quota("f", 5, 4, ResourceAmounts.UNLIMITED));
+    schedulerFixture.engine.apply(
+        new SchedulerEvent.LocalQueueChanged(
+            new LocalQueueSpec(
+                new LocalQueueId("ns", "strict"),
+                "strict",
+                StopPolicy.NONE,
+                1,
+                OptionalInt.of(2))));
+    schedulerFixture.queue("other", "co", quota("f", 5));
+    schedulerFixture.submit("own", "strict", 3, 0, 0);
+    schedulerFixture.submit("large", "other", 4, 0, 1);
+    assertThat(schedulerFixture.admitted()).containsExactlyInAnyOrder("own", "large");
+    schedulerFixture.submit("head", "strict", 5, 0, 2);
+    schedulerFixture.submit("late", "other", 2, 0, 3);
+    assertThat(schedulerFixture.admitted()).isEmpty();
+
+    // when the API server says that another one of its LocalQueue has quota
+    schedulerFixture.engine.apply(
+        new SchedulerEvent.WorkloadReserving(
+            new ReservingWorkload(
+                new WorkloadId("uid-further", "ns", "further"),
+                schedulerFixture.nextVersion(),
+                "strict",
+                "strict",
+                List.of(
+                    new PodSetAssignment(
+                        "main",
+                        new TreeMap<>(Map.of("cpu", "f")),
+                        new TreeMap<>(Map.of("cpu", 1L)),
+                        1)),
+                0,
+                SchedulerFixture.START,
+                false,
+                true,
+                true,
+                SchedulerFixture.START)));
 
     // then
     assertThat(schedulerFixture.admitted()).containsExactly("late");
