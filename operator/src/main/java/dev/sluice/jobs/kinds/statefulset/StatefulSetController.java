@@ -229,10 +229,10 @@ public final class StatefulSetController extends GatedSetController<CachedStatef
     }
 
     /** Whether a pod with the name of one of the set is the set's, and hasn't ended. */
-    private static boolean isOf(JobRef set, ObjectNode pod) {
+    private static boolean isOf(JobRef ref, ObjectNode pod) {
       String phase = pod.path("status").path("phase").asText();
       return CachedJobParser.controller(pod.path("metadata"))
-              .filter(owner -> owner.uid().equals(set.uid()))
+              .filter(owner -> owner.uid().equals(ref.uid()))
               .isPresent()
           && !phase.equals("Succeeded")
           && !phase.equals("Failed");
