@@ -602,23 +602,14 @@ public final class Engine {
       return;
     }
     ClusterQueueState former = specRegistry.clusterQueues.get(localQueue.clusterQueue());
+    boolean limited = localQueue.limitsWorkloads();
     specRegistry.declare(localQueue, spec);
+    if (limited || localQueue.limitsWorkloads()) {
+      specRegistry.freed.add(localQueue);
+    }
     workloads.requeueAll(localQueue, former);
-    endClaimAtLimit(localQueue);
     usageLedger.specChanged(localQueue);
     dirtySet.localQueues.add(localQueue.id);
-  }
-
-  /** A head that a new limit keeps from quota claims none any more: others of its tree may fit. */
-  private void endClaimAtLimit(LocalQueueState localQueue) {
-    ClusterQueueCache cache = specRegistry.cacheOf(localQueue.clusterQueue());
-    if (cache == null || !localQueue.atWorkloadLimit()) {
-      return;
-    }
-    QueuedWorkload head = waiting.blockingHead(cache.name());
-    if (head != null && head.localQueue().equals(localQueue.id)) {
-      waiting.unblock(cache);
-    }
   }
 
   /** Reconsiders Workloads that are held because of their namespace or limits. */
@@ -638,7 +629,10 @@ public final class Engine {
     }
   }
 
-  /** Reconsiders Workloads that waited for the limit on the number of Workloads of a LocalQueue. */
+  /**
+   * Reconsiders Workloads that waited for the limit on the number of Workloads of a LocalQueue, and
+   * a head that a new limit keeps from quota: it claims none any more.
+   */
   private void reconsiderFreed() {
     for (LocalQueueState localQueue : specRegistry.freed) {
       ClusterQueueCache cache = specRegistry.cacheOf(localQueue.clusterQueue());
@@ -653,7 +647,8 @@ public final class Engine {
       QueuedWorkload head = waiting.blockingHead(cache.name());
       if (head != null
           && head.localQueue().equals(localQueue.id)
-          && triedNoFlavor(waiting.explanation(cache.name(), head))) {
+          && (localQueue.atWorkloadLimit()
+              || triedNoFlavor(waiting.explanation(cache.name(), head)))) {
         waiting.unblock(cache);
       }
       waiting.activate(cache);

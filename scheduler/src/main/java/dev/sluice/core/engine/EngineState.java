@@ -86,8 +86,8 @@ public record EngineState(
    * @param cohorts the Cohorts, by name
    * @param declaredLocalQueues the LocalQueues that exist, those of one ClusterQueue in the order
    *     in which they were declared
-   * @param freed the LocalQueues whose Workloads may no longer have to wait for a limit on their
-   *     number
+   * @param freed the LocalQueues whose limit on the number of Workloads is another one, or whose
+   *     Workloads may no longer wait for it
    * @param rebuildDue whether declarations changed, so that the quota trees are rebuilt before the
    *     next decision
    */

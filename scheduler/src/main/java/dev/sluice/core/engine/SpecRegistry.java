@@ -59,7 +59,7 @@ final class SpecRegistry {
   /** Roots of the trees of queues in which Workloads may start before a head. */
   final Map<QuotaNode, List<ClusterQueueCache>> backfillTrees = new LinkedHashMap<>();
 
-  /** LocalQueues whose Workloads may no longer have to wait for that limit. */
+  /** LocalQueues whose limit is another one, or whose Workloads may no longer wait for it. */
   final Set<LocalQueueState> freed = new LinkedHashSet<>();
 
   private final Map<String, Set<LocalQueueState>> localQueuesByClusterQueue = new HashMap<>();
@@ -273,9 +273,6 @@ final class SpecRegistry {
     boolean limited = queue.limitsWorkloads();
     queue.spec = spec;
     limitedLocalQueues += (queue.limitsWorkloads() ? 1 : 0) - (limited ? 1 : 0);
-    if (limited) {
-      freed.add(queue);
-    }
     if (spec != null) {
       localQueuesByClusterQueue
           .computeIfAbsent(spec.clusterQueue(), name -> new LinkedHashSet<>())
