@@ -869,8 +869,13 @@ public final class PodAccounts implements WorkloadListener {
           workload.owner(),
           workload.coOwners(),
           workload.finished(),
-          !workload.status().remotePlacement().cluster().isEmpty()
-              || workload.labels().containsKey(KueueConstants.MULTIKUEUE_ORIGIN));
+          isRemote(workload));
+    }
+
+    /** Whether the job of a Workload is attended to by another cluster. */
+    public static boolean isRemote(CachedWorkload workload) {
+      return !workload.status().remotePlacement().cluster().isEmpty()
+          || workload.labels().containsKey(KueueConstants.MULTIKUEUE_ORIGIN);
     }
 
     /** With as much of the owners as is remembered of those of a pod. */

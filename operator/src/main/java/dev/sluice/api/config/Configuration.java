@@ -482,12 +482,7 @@ public record Configuration(
     static JournalSettings decode(ObjectFieldReader file) {
       ObjectFieldReader fields = file.object("journal");
       boolean enabled = fields.flag("enable", false);
-      String directory = fields.text("directory", "");
-      fields.check(
-          "directory",
-          directory.startsWith("/") || (directory.isEmpty() && !enabled),
-          directory,
-          "the absolute path of a directory");
+      String directory = fields.directory(enabled);
       long segmentBytes = fields.bytes("segmentBytes", "64Mi", 1L << 16, 1L << 30);
       long maxBytes = fields.bytes("maxBytes", "2Gi", 1L << 17, 1L << 50);
       if (maxBytes < 2 * segmentBytes) {

@@ -47,12 +47,7 @@ public record LedgerSettings(
   static LedgerSettings decode(ObjectFieldReader file) {
     ObjectFieldReader fields = file.object("ledger");
     boolean enabled = fields.flag("enable", false);
-    String directory = fields.text("directory", "");
-    fields.check(
-        "directory",
-        directory.startsWith("/") || (directory.isEmpty() && !enabled),
-        directory,
-        "the absolute path of a directory");
+    String directory = fields.directory(enabled);
     String jdbcUrl = url(fields);
     String username = fields.text("username", "");
     String passwordFile = fields.text("passwordFile", "");

@@ -93,6 +93,21 @@ final class ObjectFieldReader {
     return text;
   }
 
+  /**
+   * The field {@code directory}: an absolute path.
+   *
+   * @param required whether it has to be there; otherwise it may be empty
+   */
+  String directory(boolean required) {
+    String directory = text("directory", "");
+    check(
+        "directory",
+        directory.startsWith("/") || (directory.isEmpty() && !required),
+        directory,
+        "the absolute path of a directory");
+    return directory;
+  }
+
   /** A text that must be there. */
   String required(String name, String allowed) {
     Optional<String> text = text(name).filter(value -> !value.isEmpty());

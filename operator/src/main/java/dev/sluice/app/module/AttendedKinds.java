@@ -18,6 +18,7 @@ import dev.sluice.workload.record.CachedWorkload;
 import dev.sluice.workload.record.CachedWorkload.Owner;
 import java.time.InstantSource;
 import java.util.List;
+import java.util.Optional;
 import java.util.function.Predicate;
 import java.util.stream.Stream;
 
@@ -91,17 +92,18 @@ final class AttendedKinds implements Predicate<CachedWorkload> {
 
   @Override
   public boolean test(CachedWorkload workload) {
-    return attends(Ownership.of(workload));
+    return Ownership.isRemote(workload) || attends(workload.owner(), workload.coOwners());
   }
 
   /** The same of a Workload that may not exist any more. */
   boolean attends(Ownership ownership) {
-    return ownership.remote()
-        || ownership
-            .controller()
-            .map(this::isAttended)
-            .orElseGet(
-                () -> ownership.others().stream().noneMatch(owner -> isOneOf(turnedOff, owner)));
+    return ownership.remote() || attends(ownership.controller(), ownership.others());
+  }
+
+  private boolean attends(Optional<Owner> controller, List<Owner> others) {
+    return controller
+        .map(this::isAttended)
+        .orElseGet(() -> others.stream().noneMatch(owner -> isOneOf(turnedOff, owner)));
   }
 
   private boolean isAttended(Owner owner) {

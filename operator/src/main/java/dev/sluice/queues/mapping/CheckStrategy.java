@@ -11,7 +11,6 @@ import dev.sluice.core.model.LabelSelector;
 import dev.sluice.core.model.LabelSelector.LabelRequirement;
 import dev.sluice.workload.status.CheckStates;
 import java.util.Collection;
-import java.util.Collections;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -41,9 +40,6 @@ public final class CheckStrategy {
       ClusterQueue queue,
       Optional<? extends Collection<String>> assigned,
       Map<String, String> labels) {
-    if (!hasChecks(queue)) {
-      return Collections.emptySortedSet();
-    }
     List<String> flavors = ClusterQueueMapper.flavors(queue);
     Predicate<List<String>> needed =
         assigned
